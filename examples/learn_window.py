@@ -4,8 +4,9 @@
     python examples/learn_window.py                    # a minute or two; writes policy.json
     python examples/learn_window.py --policy policy.json   # only measures a policy that was learnt
 
-The policy sees six numbers without units, so that one set of weights fits every path. It is learnt on paths drawn at
-random and measured on a hundred others, beside two rules written by hand and three algorithms that are built in.
+The policy sees six numbers without units, so that one set of weights fits every path. It is learnt
+on paths drawn at random and measured on a hundred others, beside two rules written by hand and
+three algorithms that are built in.
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def keep_a_short_queue(observations: NDArray[Any]) -> Numbers:
 class Aimd:
     """Written by hand, from 1988: a segment more each round trip; half after a loss.
 
-    What the round trip after a reduction tells of was lost before it, and is no reason for another (RFC 5681).
+    What the round trip after a reduction tells of was lost before it, and is no reason for another
+    (RFC 5681).
     """
 
     def __init__(self) -> None:

@@ -3,11 +3,12 @@
     python examples/lte_trace.py lte > examples/lte.trace
     python examples/lte_trace.py train > examples/train.trace
 
-Made-up LTE downlinks, twenty seconds of each, in the format of Mahimahi: one line for each opportunity to send a packet
-of 1500 B, with its time in milliseconds. They are measured nowhere; what real cells do and these do, too: the rate
-wanders by a factor of ten within seconds (the user moves, others come and go), opportunities come in bursts of a
-transmission interval, and at times there are none at all for a while (a handover). In the train the rate wanders
-faster, and there is a handover every four seconds.
+Made-up LTE downlinks, twenty seconds of each, in the format of Mahimahi: one line for each
+opportunity to send a packet of 1500 B, with its time in milliseconds. They are measured nowhere;
+what real cells do and these do, too: the rate wanders by a factor of ten within seconds (the user
+moves, others come and go), opportunities come in bursts of a transmission interval, and at times
+there are none at all for a while (a handover). In the train the rate wanders faster, and there is a
+handover every four seconds.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ INTERVAL_MS = 4
 class Cell:
     """How the rate of a cell wanders."""
 
-    #: Mean of the logarithm of the rate, packets in a millisecond, its standard deviation, and for how long it stays
-    #: near a value.
+    #: Mean of the logarithm of the rate, packets in a millisecond, its standard deviation, and for
+    #: how long it stays near a value.
     mean: float
     deviation: float
     memory_ms: int
@@ -50,7 +51,8 @@ def opportunities(cell: Cell, seed: int = 1) -> list[int]:
     times: list[int] = []
     wander = owed = 0.0
     for now in range(1, SECONDS * 1000 + 1):
-        # A random walk that is drawn back to its middle (Ornstein and Uhlenbeck's), of steps nearly normal.
+        # A random walk that is drawn back to its middle (Ornstein and Uhlenbeck's), of steps nearly
+        # normal.
         step = sum(source.random() for _ in range(12)) - 6
         wander += -wander / cell.memory_ms + step * cell.deviation * math.sqrt(2 / cell.memory_ms)
         if any(begin <= now < end for begin, end in cell.handovers):

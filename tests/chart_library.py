@@ -1,7 +1,8 @@
 """Renew the chart library that pages carry: `python chart_library.py [VERSION]`.
 
-It is one file of Plotly (https://github.com/plotly/plotly.js, MIT), the distribution with lines, points and bars alone:
-a third of the whole. It is kept packed, with its license and a record of where it is from.
+It is one file of Plotly (https://github.com/plotly/plotly.js, MIT), the distribution with lines,
+points and bars alone: a third of the whole. It is kept packed, with its license and a record of
+where it is from.
 """
 
 from __future__ import annotations

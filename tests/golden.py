@@ -1,10 +1,11 @@
 """Makes tests/golden.toml: a fingerprint of the results of each scenario of the repository.
 
-And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in `tests/golden`.
+And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in
+`tests/golden`.
 
-They are made in a release build and again in a debug build, and must be the same. They may differ from those on record
-only if CHANGELOG.md says so: its first entry that begins with **Results:**, of which the file keeps the beginning, must
-be another.
+They are made in a release build and again in a debug build, and must be the same. They may differ
+from those on record only if CHANGELOG.md says so: its first entry that begins with **Results:**, of
+which the file keeps the beginning, must be another.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Counts the instructions of short runs of the speed cases: make instructions.
 
-A count is the same on a busy machine as on a quiet one, so a slower hot path shows where seconds would not tell. It
-depends on the compiler: the counts on record are compared only under the compiler that they were made with.
+A count is the same on a busy machine as on a quiet one, so a slower hot path shows where seconds
+would not tell. It depends on the compiler: the counts on record are compared only under the
+compiler that they were made with.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "tests/instructions.toml"
-#: Case and simulated time, each under a second of CPU outside of valgrind: one flow, many flows, losses, forwarding
-#: alone, many queues, short connections; then different RTTs, jitter, a managed queue, pacing, ECN and packet records.
+#: Case and simulated time, each under a second of CPU outside of valgrind: one flow, many flows,
+#: losses, forwarding alone, many queues, short connections; then different RTTs, jitter, a managed
+#: queue, pacing, ECN and packet records.
 CASES = {
     "B1": "2 s",
     "A100": "2 s",
@@ -36,7 +38,8 @@ CASES = {
     "L100": "2 s",
     "R1": "1 s",
 }
-#: More than this is a regression. Between two runs of one binary the counts differ by less than 0.01 %.
+#: More than this is a regression. Between two runs of one binary the counts differ by less than
+#: 0.01 %.
 TOLERANCE = 0.05
 HEAD = f"""\
 # Instructions of whole runs, set-up included, as callgrind counts them, with the compiler they were made with.

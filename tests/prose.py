@@ -69,7 +69,8 @@ RUST = re.compile(
 GAP = r"(?:[ \t]+|[ \t]*\n[ \t]*(?:(?:///?|//!|\#:?|\*)[ \t]+)?)"
 PATTERNS = {re.compile(phrase.replace(" ", GAP), re.IGNORECASE): term for phrase, term in PHRASES.items()}
 
-#: Lines of Markdown that are no text: headings, tables, quotations, HTML, admonitions, addresses, rules.
+#: Lines of Markdown that are no text: headings, tables, quotations, HTML, admonitions, addresses,
+#: rules.
 STRUCTURE = re.compile(r"\s*(#|\||>|<|!!!|\?\?\?|\[[^\]]+\]: |---|===)")
 #: Where a sentence ends, if what follows can begin one. Abbreviations and initials end none.
 END = re.compile(r"""(?<=[.!?])(?P<close>[)\]"'*_`]*)[ ]+(?=["'(\[*_`$]*[A-Z0-9`$\[])""")

@@ -1,9 +1,9 @@
 """Reports lines that no test runs, of Rust and Python, and fails if no test calls a public function.
 
-`make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates, and what the tests of
-Python and the commands that they start run of the package. Without cargo-llvm-cov there is no report of Rust. Lines and
-functions of Rust's own tests do not count. A function is public where its word is: `pub fn` in a library, no underscore
-in a name of Python.
+`make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates,
+and what the tests of Python and the commands that they start run of the package. Without
+cargo-llvm-cov there is no report of Rust. Lines and functions of Rust's own tests do not count. A
+function is public where its word is: `pub fn` in a library, no underscore in a name of Python.
 """
 
 from __future__ import annotations
@@ -74,7 +74,8 @@ def of_tests(source: list[str]) -> set[int]:
             found.add(number)
         elif indent is not None:
             found.add(number)
-            # As rustfmt leaves it an item ends with a brace that stands where it begins, or as a statement does.
+            # As rustfmt leaves it an item ends with a brace that stands where it begins, or as a
+            # statement does.
             if starts == indent and line.rstrip(",")[-1:] in {"}", ";"}:
                 indent = None
     return found

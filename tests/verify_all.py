@@ -1,8 +1,8 @@
 """Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
 
-Scenarios that would record more than some million packet events run for less simulated time here: the length is in
-`SHORTENED`. Of those that the papers build in Python some of each part run, for the time of this many packet-hops
-are expected as `PAPER_HOPS` says.
+Scenarios that would record more than some million packet events run for less simulated time here:
+the length is in `SHORTENED`. Of those that the papers build in Python some of each part run, for
+the time of this many packet-hops are expected as `PAPER_HOPS` says.
 """
 
 from __future__ import annotations

@@ -51,8 +51,8 @@ fn digest(root: &Path, sources: &mut [PathBuf]) -> u64 {
     state
 }
 
-/// The commit of the checkout that this is built in, with "+changes" if files differ from it. A source
-/// archive unpacked inside some other repository has none.
+/// The commit of the checkout that this is built in, with "+changes" if files differ from it. A
+/// source archive unpacked inside some other repository has none.
 fn commit(root: &Path) -> Option<String> {
     let top = git(root, &["rev-parse", "--show-toplevel"])?;
     if fs::canonicalize(top).ok()? != fs::canonicalize(root).ok()? {

@@ -34,7 +34,8 @@ PAGES = {
 #: A link of Markdown: its text, where it leads without the anchor, the anchor.
 LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 
-#: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of "packet-pair".
+#: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of
+#: "packet-pair".
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
 #: Elements whose content a browser fetches by itself.

@@ -1,8 +1,9 @@
 """Write down what the papers' claims came to, for the pages that show it: `make record`.
 
-Verdicts are on record in `verdicts.json`, which decides whether `selfclock reproduce` fails; `claims.json` beside it
-holds the words and the figures of the last run, for people. `--full` runs what takes minutes, too, and writes its
-claims into `full.json`, from which every other run takes them, and the numbers of their figures into `full_data.json`.
+Verdicts are on record in `verdicts.json`, which decides whether `selfclock reproduce` fails;
+`claims.json` beside it holds the words and the figures of the last run, for people. `--full` runs
+what takes minutes, too, and writes its claims into `full.json`, from which every other run takes
+them, and the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations

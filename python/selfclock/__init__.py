@@ -103,8 +103,9 @@ if TYPE_CHECKING:
     from selfclock.sweep import Sweep as Sweep
     from selfclock.sweep import sweep as sweep
 
-#: Public names, by the module that each is imported from when it is first used. The imports above are those that
-#: a type checker reads; `import selfclock` itself takes a tenth of the time of all of them.
+#: Public names, by the module that each is imported from when it is first used. The imports above
+#: are those that a type checker reads; `import selfclock` itself takes a tenth of the time of all
+#: of them.
 _HOMES = {
     "_core": (
         "Acknowledged CongestionControl DuplicateAck EcnEcho Established LossDetected RateSample "

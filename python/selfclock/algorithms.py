@@ -35,7 +35,8 @@ class Parameter:
     unit: str
     #: The default; empty: a value must be given.
     default: str
-    #: The allowed words, or the smallest and the largest value in the parameter's unit; none: no bound.
+    #: The allowed words, or the smallest and the largest value in the parameter's unit; none: no
+    #: bound.
     allowed: list[str] | dict[str, float | None]
     #: Where the default comes from.
     source: str
@@ -78,7 +79,8 @@ class Algorithm:
     about: str
     source: str
     parameters: list[Parameter]
-    #: Response to CE marks: "ignored", "once" per window, or "in proportion" to their number (accurate ECN).
+    #: Response to CE marks: "ignored", "once" per window, or "in proportion" to their number
+    #: (accurate ECN).
     marks: str = "ignored"
     #: The router mechanism that it depends on.
     router: RouterPartner | None = None

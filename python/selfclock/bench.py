@@ -29,7 +29,8 @@ CASES = (
 FEWEST_FLOWS = 1000
 PACKETS_PER_FLOW = 10_000
 
-#: Of the bare loop: hops of a round trip, and round trips that take long enough to be measured and no longer.
+#: Of the bare loop: hops of a round trip, and round trips that take long enough to be measured and
+#: no longer.
 HOPS_PER_TRIP = 6
 FEWEST_TRIPS, MOST_TRIPS = 1_000_000, 20_000_000
 
@@ -44,12 +45,12 @@ class Case(TypedDict):
     """One measured case.
 
     `cpu_s` is that of the quickest run, where a case is short enough to be run more than once.
-    `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many flows with no
-    protocol, measured in the same process just after it. `events_per_packet` is for a data packet with its
-    acknowledgement.
-    `bytes_per_flow` is what a simulation takes before anything has happened, with the hosts' own links;
-    `bytes_per_packet_in_flight` what it takes beyond that when most packets are on their way, for each of them. Neither
-    has series in it; both are differences of a process's memory, and null where there are too few flows, or too few
+    `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many
+    flows with no protocol, measured in the same process just after it. `events_per_packet` is for a
+    data packet with its acknowledgement. `bytes_per_flow` is what a simulation takes before
+    anything has happened, with the hosts' own links; `bytes_per_packet_in_flight` what it takes
+    beyond that when most packets are on their way, for each of them. Neither has series in it; both
+    are differences of a process's memory, and null where there are too few flows, or too few
     packets for each flow, to tell.
     """
 
@@ -68,7 +69,8 @@ class Case(TypedDict):
 class Mechanism(TypedDict):
     """The cost of a queue discipline or router mechanism relative to drop-tail: time per packet, memory per flow.
 
-    `cpu_s_per_packet` is CPU time of a run over packets at the bottleneck; `of_drop_tail` the same over drop-tail's.
+    `cpu_s_per_packet` is CPU time of a run over packets at the bottleneck; `of_drop_tail` the same
+    over drop-tail's.
     """
 
     mechanism: str
@@ -122,7 +124,8 @@ class BenchError(WorkError):
 
 
 def _peak_rss() -> int:
-    # Linux counts in ru_maxrss what the process was before it became this program; VmHWM begins with the program.
+    # Linux counts in ru_maxrss what the process was before it became this program; VmHWM begins
+    # with the program.
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):

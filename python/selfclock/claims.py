@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 
-#: Whose statement a claim is: the paper's, that of another program or a published figure, or our own.
+#: Whose statement a claim is: the paper's, that of another program or a published figure, or our
+#: own.
 Of = Literal["paper", "oracle", "own"]
 
 #: In the order in which they are counted and shown.
@@ -54,7 +55,8 @@ class Claim:
     _: KW_ONLY
     #: The statement, as close to its words as a sentence allows.
     says: str
-    #: The figure or the words in print; `None` where nothing comparable is printed and `criterion` decides.
+    #: The figure or the words in print; `None` where nothing comparable is printed and `criterion`
+    #: decides.
     printed: float | str | None
     measured: float | str | None
     verdict: Verdict
@@ -62,7 +64,8 @@ class Claim:
     note: str
     unit: str = ""
     of: Of = "paper"
-    #: The rule by which the verdict follows, with its tolerance: what is `reproduced`, what only `direction`.
+    #: The rule by which the verdict follows, with its tolerance: what is `reproduced`, what only
+    #: `direction`.
     criterion: str
     #: The mechanism as it ran: its variant, and every option that is not its default.
     variant: str = ""
@@ -72,7 +75,8 @@ class Claim:
     scenarios: tuple[str, ...] = ()
     #: Its runs take minutes: only `--full` makes them.
     long: bool = False
-    #: Not measured in this run: what the last `--full` run came to, from `full.json` in the paper's folder.
+    #: Not measured in this run: what the last `--full` run came to, from `full.json` in the paper's
+    #: folder.
     recorded: bool = False
 
     def row(self) -> ClaimRow:
@@ -116,7 +120,8 @@ class Findings:
     claims: list[Claim]
     figures: list[Illustration]
     tables: list[Table]
-    #: Numbers of long runs from which other runs draw figures without them: `full_data.json` in the paper's folder.
+    #: Numbers of long runs from which other runs draw figures without them: `full_data.json` in the
+    #: paper's folder.
     data: dict[str, object] = field(default_factory=dict)
 
 

@@ -64,7 +64,8 @@ def comparison_document(comparison: Comparison) -> Document:
 def scorecard_document(card: Scorecard) -> Document:
     """Return the document of `selfclock evaluate --json`."""
     scenarios = card.lab.scenarios
-    # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing to note.
+    # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing
+    # to note.
     return Document("scorecard.json", {**card.document, "notes": []}, identity(scenarios), digests(scenarios))
 
 

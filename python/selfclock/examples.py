@@ -16,7 +16,8 @@ class Example:
     files: tuple[str, ...]
 
 
-#: All of it is made up by this project, the traces by lte_trace.py, and has the licence of the program.
+#: All of it is made up by this project, the traces by lte_trace.py, and has the licence of the
+#: program.
 EXAMPLES = {
     "one-flow": Example("one flow over 10 Mbit/s and 40 ms", ("one-flow.toml",)),
     "packet-pair-vs-reno": Example("slow start beside packet pairs on a slow link", ("packet-pair-vs-reno.toml",)),

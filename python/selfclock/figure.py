@@ -1,7 +1,8 @@
 """Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
 
-A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and as a drawing by
-matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when that is imported.
+A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and
+as a drawing by matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when
+that is imported.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ class Axis:
     label: str = ""
     _: KW_ONLY
     log: bool = False
-    #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above `high` it runs the
-    #: other way, as time downwards or the first row of `Cells` on top.
+    #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above
+    #: `high` it runs the other way, as time downwards or the first row of `Cells` on top.
     low: float | None = None
     high: float | None = None
     #: Texts at values, in place of numbers.
@@ -316,9 +317,9 @@ class Panel:
 class Figure:
     """Panels in rows and columns.
 
-    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is read in all. With
-    `same_x` all columns do. All panels of a row share the scale of the y axis if `same_scale`, all of the figure if
-    `same_y`.
+    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is
+    read in all. With `same_x` all columns do. All panels of a row share the scale of the y axis if
+    `same_scale`, all of the figure if `same_y`.
 
     >>> from selfclock.figure import Figure
     >>> figure = Figure(x="time (s)", y="window (segments)")

@@ -29,9 +29,10 @@ class Run:
     def fork(self, overrides: Sequence[str] = (), progress: Callable[[float], object] | None = None) -> Result:
         """Run to the end as the scenario with these overrides: "path=value", as `selfclock run --set` takes it.
 
-        They may change rate and delay of links from the time of the fork on (`changes`), and TCP connections that start
-        at that time or later, except when they start and where they lead. Anything else is a `ScenarioError`. The state
-        of algorithms written in Python is copied by `copy.deepcopy`; a run whose algorithm cannot be copied fails.
+        They may change rate and delay of links from the time of the fork on (`changes`), and TCP
+        connections that start at that time or later, except when they start and where they lead.
+        Anything else is a `ScenarioError`. The state of algorithms written in Python is copied by
+        `copy.deepcopy`; a run whose algorithm cannot be copied fails.
         """
         scenario = self.scenario.with_overrides(overrides) if overrides else self.scenario
         return scenario._result(_core.run(scenario._core, progress, trunk=self._trunk))

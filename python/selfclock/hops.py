@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from selfclock.network import Network, NetworkLink
     from selfclock.result import Result
 
-#: How a packet left a link: towards the next, into its queue's bin, lost on the wire, to its receiver, or not yet.
+#: How a packet left a link: towards the next, into its queue's bin, lost on the wire, to its
+#: receiver, or not yet.
 FORWARDED, DROPPED, LOST, DELIVERED, UNFINISHED = range(5)
 
 #: Kinds of packets that go from the receiver of the data to its sender.
@@ -52,8 +53,8 @@ class Hops:
     #: Of each hop: row of its packet and index of its link.
     packet: NDArray[np.int64]
     link: NDArray[np.int64]
-    #: It came to the queue; its transmission began; its last bit left; its last bit arrived; it went on from there. A
-    #: packet that was dropped or lost did so at `leave`.
+    #: It came to the queue; its transmission began; its last bit left; its last bit arrived; it
+    #: went on from there. A packet that was dropped or lost did so at `leave`.
     enter: NDArray[np.float64]
     start: NDArray[np.float64]
     sent: NDArray[np.float64]
@@ -88,7 +89,8 @@ def hops_of(
 ) -> Hops:
     """Follow every packet of a record, or those of a flow, or between two times, or the first `most` packet-hops.
 
-    Raises `UnrecordedError` if the scenario does not record packets; `what` is then said to need it.
+    Raises `UnrecordedError` if the scenario does not record packets; `what` is then said to need
+    it.
     """
     begin, end = recorded_span(result, what)
     events = events_of(result, flow)
@@ -268,7 +270,8 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     """Compute transmission and arrival of the hops of one link."""
     moves = np.isin(hops.fate[rows], (FORWARDED, DELIVERED, UNFINISHED))
     start, leave = hops.start[rows], hops.leave[rows]
-    # A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its transmission.
+    # A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its
+    # transmission.
     since = np.where(np.isnan(hops.enter[rows]) | (link.discipline != "drop-tail"), start, hops.enter[rows])
     rate, delay = np.full(len(rows), float(link.rate_bps)), np.full(len(rows), link.delay_s)
     for at, changed_rate, changed_delay in link.changes:

@@ -1,8 +1,9 @@
 """Signals that end the command line: each ends it cleanly, whenever it comes.
 
-While the command line is being imported nothing has been written, and a signal may end the process at once; this module
-imports next to nothing, so that it is asked first. From then on SIGINT, SIGTERM and SIGHUP raise an exception in the
-main thread, on whose way out everything half-written is removed.
+While the command line is being imported nothing has been written, and a signal may end the process
+at once; this module imports next to nothing, so that it is asked first. From then on SIGINT,
+SIGTERM and SIGHUP raise an exception in the main thread, on whose way out everything half-written
+is removed.
 """
 
 from __future__ import annotations

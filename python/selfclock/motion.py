@@ -189,7 +189,8 @@ def _columns(
 ) -> tuple[bytes, list[list[Any]]]:
     """Return the columns as bytes, and the name, type and length of each.
 
-    Times are whole ticks since the origin: `enter` as differences from the row before, the others from another column.
+    Times are whole ticks since the origin: `enter` as differences from the row before, the others
+    from another column.
     """
     origin, tick = clock
 

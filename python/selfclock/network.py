@@ -116,8 +116,8 @@ class Network:
     def bottleneck(self) -> NetworkLink | None:
         """Return the bottleneck of every TCP flow; none if they have none in common.
 
-        The bottleneck of a flow is the link on the way of its data with the least rate per flow that crosses it, the
-        first of several.
+        The bottleneck of a flow is the link on the way of its data with the least rate per flow
+        that crosses it, the first of several.
         """
         shares = self._shares()
         found = {

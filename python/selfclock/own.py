@@ -71,9 +71,10 @@ def parameter(
 ) -> Any:  # noqa: ANN401  an instance has the value, which is of the type of the default
     """Declare a parameter in the body of a congestion control; an instance has its value under the same name.
 
-    The kind follows from the default: `True` or `False`, one of `choices`, or a number from `minimum` to `maximum`.
-    With the unit "s" it is a time, with "B" a size, with "bit/s" a rate: a scenario gives these with a unit, as in
-    `"20 ms"`, and the instance has seconds, bytes and bit/s. `source` is where the default comes from.
+    The kind follows from the default: `True` or `False`, one of `choices`, or a number from
+    `minimum` to `maximum`. With the unit "s" it is a time, with "B" a size, with "bit/s" a rate: a
+    scenario gives these with a unit, as in `"20 ms"`, and the instance has seconds, bytes and
+    bit/s. `source` is where the default comes from.
     """
     return _Parameter(default, about, unit, minimum, maximum, tuple(choices), source)
 
@@ -97,8 +98,8 @@ _sources: dict[str, Source] = {}
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
     """Register a class under a name that can stand wherever a built-in one can; a decorator.
 
-    The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class registered later
-    under the same name takes its place, for scenarios that are read after that.
+    The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class
+    registered later under the same name takes its place, for scenarios that are read after that.
     """
 
     def register(own: Class) -> Class:
@@ -240,7 +241,8 @@ def _run(path: Path) -> None:
     if beside not in sys.path:
         sys.path.append(beside)
     writes_bytecode = sys.dont_write_bytecode
-    # Compiled files are told apart by the second: one written now would hide a change in the same second.
+    # Compiled files are told apart by the second: one written now would hide a change in the same
+    # second.
     sys.dont_write_bytecode = True
     try:
         _folders.add(path.absolute().parent)

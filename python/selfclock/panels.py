@@ -30,7 +30,8 @@ MOST_THRESHOLDS = 4
 #: Links whose queues are drawn: those with the longest ones.
 MOST_LINKS = 8
 
-#: The samples before and after a drop say when it was; of more packets than this, no marks are drawn one by one.
+#: The samples before and after a drop say when it was; of more packets than this, no marks are
+#: drawn one by one.
 MOST_MARKS = 5_000
 
 

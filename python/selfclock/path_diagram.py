@@ -38,14 +38,16 @@ def path_diagram(
 ) -> Figure:
     """Draw each packet of a flow and each of its ACKs as a line.
 
-    A thick level part is the transmission of the packet, a thin level one the time it waits or is held, and a slope its
-    way along the link: the line is that of its last bit. Nodes stand at their propagation delay from the sender.
+    A thick level part is the transmission of the packet, a thin level one the time it waits or is
+    held, and a slope its way along the link: the line is that of its last bit. Nodes stand at their
+    propagation delay from the sender.
 
-    `flow` is the name of a flow, the first TCP flow if none is given; `start_s` the beginning of the diagram, its first
-    packet if none; `duration_s` the time shown, five round-trip times of the empty path if none.
+    `flow` is the name of a flow, the first TCP flow if none is given; `start_s` the beginning of
+    the diagram, its first packet if none; `duration_s` the time shown, five round-trip times of the
+    empty path if none.
 
-    Raises `UnrecordedError` without a record of packets, and `BadInputError` if there is no such flow, or it has no
-    packet in this time.
+    Raises `UnrecordedError` without a record of packets, and `BadInputError` if there is no such
+    flow, or it has no packet in this time.
     """
     chosen = _chosen(result, flow)
     figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): its packets on their way", height=4.2)
@@ -109,7 +111,8 @@ def _chosen(result: Result, name: str | None) -> NetworkFlow:
 def places(flow: NetworkFlow) -> dict[str, float]:
     """Return the position of each node on the axis: its propagation delay from the sender, in milliseconds.
 
-    A node that only the ACKs pass stands as far along as it is for them. Without delays a link has length 1.
+    A node that only the ACKs pass stands as far along as it is for them. Without delays a link has
+    length 1.
     """
     length = {link.name: link.delay_s * 1e3 for link in (*flow.forward, *flow.reverse)}
     if not any(length[link.name] for link in flow.forward):

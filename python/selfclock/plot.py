@@ -23,7 +23,8 @@ else:
 #: Flows whose packets are drawn one by one: more would cover each other.
 MOST_SEQUENCES = 4
 
-#: With more packet events than this the sampled series are drawn: points would cover one another, and take all memory.
+#: With more packet events than this the sampled series are drawn: points would cover one another,
+#: and take all memory.
 MOST_DRAWN_EVENTS = 1_000_000
 
 TIME = "time (s)"
@@ -38,8 +39,8 @@ class Plot:
     def sequence(self) -> Figure:
         """Sequence numbers against time: data sent, acknowledged and lost.
 
-        With packets recorded every packet is a point; without, or with more than a million packet events, the
-        sampled series are lines.
+        With packets recorded every packet is a point; without, or with more than a million packet
+        events, the sampled series are lines.
         """
         figure = self._figure()
         if 0 < self._result.packet_events <= MOST_DRAWN_EVENTS:
@@ -94,8 +95,8 @@ class Plot:
     def path(self, flow: str | None = None, *, start_s: float | None = None, duration_s: float | None = None) -> Figure:
         """Every packet of a flow on its way: time to the right, the path upwards. Needs a record of packets.
 
-        `flow` is the first TCP flow, `start_s` its first packet, `duration_s` five round-trip times unless said. See
-        `selfclock.path_diagram.path_diagram`.
+        `flow` is the first TCP flow, `start_s` its first packet, `duration_s` five round-trip times
+        unless said. See `selfclock.path_diagram.path_diagram`.
         """
         from selfclock.path_diagram import path_diagram  # noqa: PLC0415
 

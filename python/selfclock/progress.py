@@ -21,8 +21,9 @@ REDRAW_S = 0.1
 def progress_bar(title: str) -> Iterator[Callable[..., None]]:
     """Give a function to call with the fraction done and, if wanted, a note.
 
-    It draws a bar, with the time left, once the work has lasted a second. Meanwhile what an algorithm of the user's
-    own prints goes to standard error: standard output is for the document or table that follows.
+    It draws a bar, with the time left, once the work has lasted a second. Meanwhile what an
+    algorithm of the user's own prints goes to standard error: standard output is for the document
+    or table that follows.
     """
     with redirect_stdout(sys.stderr):
         yield from _progress_bar(title)

@@ -1,7 +1,7 @@
 """Where results come from: version, commit and algorithms; and, apart from these, date and command.
 
-The first depend on nothing but what was run. Date and command do not, so they stand in one place of a result: the entry
-`made` of its JSON document, which the footer of its page repeats.
+The first depend on nothing but what was run. Date and command do not, so they stand in one place of
+a result: the entry `made` of its JSON document, which the footer of its page repeats.
 """
 
 from __future__ import annotations

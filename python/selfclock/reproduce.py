@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from selfclock.claims import Claim, Findings, Of, Verdict
     from selfclock.studies import Study
 
-#: Heading, in the README of a paper's package, of the list of choices that its results had a say in.
+#: Heading, in the README of a paper's package, of the list of choices that its results had a say
+#: in.
 CHOICES_HEADING = "Choices made after a result was seen"
 
 #: Name on the command line and package of every paper.
@@ -158,7 +159,8 @@ def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
 def reproduce(names: Sequence[str], *, full: bool = False, threads: int | None = None) -> list[PaperReport]:
     """Run the experiments of papers, all of them in one pool, on all cores or on this many threads.
 
-    With `full` the experiments that take minutes run, too; without, their claims are those on record.
+    With `full` the experiments that take minutes run, too; without, their claims are those on
+    record.
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:

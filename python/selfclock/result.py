@@ -136,7 +136,8 @@ class Result:
     """Summary, tables and figures of one run.
 
     The tables implement the Arrow PyCapsule interface: `polars.DataFrame(result.flows)`,
-    `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they are.
+    `pyarrow.table(result.flows)` and `pandas.DataFrame.from_arrow(result.flows)` take them as they
+    are.
     """
 
     def __init__(self, scenario: Scenario, outcome: _core.Outcome | SavedOutcome, record: Path | None = None) -> None:
@@ -157,8 +158,9 @@ class Result:
     def load(cls, directory: str | PathLike[str]) -> Result:
         """Return a result that `selfclock run` or `publish` has written into a directory: totals, tables, figures.
 
-        What was not recorded is not there: `packets` then raises an error that says so. A user-defined algorithm must
-        be registered as it was for the run; its source is not run from the files.
+        What was not recorded is not there: `packets` then raises an error that says so. A
+        user-defined algorithm must be registered as it was for the run; its source is not run from
+        the files.
 
         >>> import selfclock as sc
         >>> result = sc.Result.load("results/one-flow")  # doctest: +SKIP
@@ -222,8 +224,8 @@ class Result:
     def packets(self) -> Table:
         """Every packet; empty unless the scenario has `record.packets = true`.
 
-        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a directory for it, it is
-        in a file there, and this table is read from it.
+        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a
+        directory for it, it is in a file there, and this table is read from it.
         """
         return self._packets(None)
 

@@ -41,8 +41,8 @@ def run_stream(
 ) -> None:
     """Run any number of scenarios on all cores, or on this many threads, in bounded memory.
 
-    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its outcome or error,
-    in the order in which they end; what it raises ends the stream.
+    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its
+    outcome or error, in the order in which they end; what it raises ends the stream.
     """
     check_threads(threads)
     _core.run_stream(((scenario._core, None) for scenario in scenarios), finished, threads)
@@ -84,7 +84,8 @@ class Wanted:
 
     scenario: Scenario
     read: Callable[[Result], Any]
-    #: Called with what was read, and the CPU seconds of the run: 0 where an earlier one had the same settings.
+    #: Called with what was read, and the CPU seconds of the run: 0 where an earlier one had the
+    #: same settings.
     got: Callable[[Any, float], object]
 
     @property

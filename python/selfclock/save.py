@@ -96,9 +96,9 @@ def _room(path: Path) -> str:
 def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
     """Yield an empty directory beside `directory`; its contents at the end are moved there.
 
-    If the work fails or is interrupted nothing is left of it. Files that `directory` has and the work has not made
-    stay, so it is safe to name a directory that holds other things; those that an earlier result lists as its own go,
-    if this one has such a list.
+    If the work fails or is interrupted nothing is left of it. Files that `directory` has and the
+    work has not made stay, so it is safe to name a directory that holds other things; those that an
+    earlier result lists as its own go, if this one has such a list.
     """
     check_writable(directory, sweep=sweep)
     directory.parent.mkdir(parents=True, exist_ok=True)
@@ -162,7 +162,8 @@ def remove_abandoned(directory: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    # A process has one such directory at a time: another with its number is of a process that is gone.
+    # A process has one such directory at a time: another with its number is of a process that is
+    # gone.
     if process == os.getpid():
         return False
     if os.name == "nt":

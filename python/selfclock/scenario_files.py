@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from selfclock.studies import Study
 
-#: Text of every scenario file, by the name of the scenario and the name of the file without its ending.
+#: Text of every scenario file, by the name of the scenario and the name of the file without its
+#: ending.
 ScenarioFiles = dict[str, dict[str, str]]
 
 
@@ -27,8 +28,8 @@ class AmbiguousNameError(WorkError):
 def scenario_files(study: Study) -> ScenarioFiles:
     """Return every run of a study as a scenario file that has the same results.
 
-    A name stands for one set of settings. If it is run with several seeds, its files are NAME-seed-1, NAME-seed-2 and
-    so on; otherwise its file is NAME.
+    A name stands for one set of settings. If it is run with several seeds, its files are
+    NAME-seed-1, NAME-seed-2 and so on; otherwise its file is NAME.
     """
     named: dict[str, dict[int, Scenario]] = defaultdict(dict)
     for scenario in _scenarios(study):

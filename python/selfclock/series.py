@@ -2,8 +2,8 @@
 
 `Samples` has them as they are sampled, for figures; the functions give data frames.
 
-Series are sampled running totals and levels. Times are those of the run, in seconds; a sample at either end counts,
-also if its time is a rounded sum such as 0.1 + 0.2.
+Series are sampled running totals and levels. Times are those of the run, in seconds; a sample at
+either end counts, also if its time is a rounded sum such as 0.1 + 0.2.
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def by_flow(result: Result) -> dict[str, pl.DataFrame]:
 def packet_record(result: Result, *columns: str, where: pl.Expr | None = None) -> pl.DataFrame:
     """Return the packet record, or some columns of it; names and kinds are texts.
 
-    Of millions of packets `where` leaves those that are wanted before the rest takes memory as texts.
+    Of millions of packets `where` leaves those that are wanted before the rest takes memory as
+    texts.
     """
     record = pl.DataFrame(result.packet_columns(*columns) if columns else result.packets)
     return _texts(record if where is None else record.filter(where))

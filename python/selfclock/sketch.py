@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 WIDE, NARROW, ROW = 820, 350, 30
 #: Mean width of a letter and height of a line of text, pixels.
 LETTER, LINE = 6.6, 17
-#: Letters of a name in the middle of a drawing that are never cut, however many nodes stand in a row.
+#: Letters of a name in the middle of a drawing that are never cut, however many nodes stand in a
+#: row.
 WHOLE = 10
 #: Flows with a line and an entry of their own; more share those of their algorithm.
 MOST_FLOWS = 8
@@ -79,8 +80,9 @@ class Sketch:
 def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
     """Draw a network, this many pixels wide, with this layout of it or its usual one, with or without its flows.
 
-    It is wider where more nodes stand in a row than their names have room for; a page then scrolls it.
-    Of a router with more than eight hosts the rest are one bundle; a network of more than 40 routers is only counted.
+    It is wider where more nodes stand in a row than their names have room for; a page then scrolls
+    it. Of a router with more than eight hosts the rest are one bundle; a network of more than 40
+    routers is only counted.
     """
     layout = layout or layout_of(network)
     if layout is None:

@@ -17,8 +17,8 @@ SHORTEST = 4
 def near_miss(own: type, above: type, known: Sequence[str]) -> str | None:
     """Return a message about the first assignment to a misspelt attribute of `known`, or `None`.
 
-    Looks at the methods of `own` and of the classes that it derives from, down to `above`. An attribute that is read
-    anywhere in them, or that a class body declares, is meant.
+    Looks at the methods of `own` and of the classes that it derives from, down to `above`. An
+    attribute that is read anywhere in them, or that a class body declares, is meant.
     """
     classes = [base for base in own.__mro__ if base not in above.__mro__]
     codes = [code for base in classes for value in vars(base).values() for code in _codes(value)]

@@ -54,9 +54,9 @@ def run_studies(
 
     Return the findings of each study, and how long its runs took, CPU seconds.
 
-    The study that is expected to take least comes first, so that what is to be found in it is found while others run,
-    and within a study the longest run, so that at the end no core waits for another. A run that is wanted in several
-    places is counted where it is wanted first.
+    The study that is expected to take least comes first, so that what is to be found in it is found
+    while others run, and within a study the longest run, so that at the end no core waits for
+    another. A run that is wanted in several places is counted where it is wanted first.
     """
     state = [
         _Progress(

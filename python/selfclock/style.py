@@ -23,13 +23,14 @@ class Look:
     line: Dash = "-"
 
 
-#: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left out: on white
-#: paper it cannot be seen.
+#: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left
+#: out: on white paper it cannot be seen.
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
 _BLACK = "#000000"
 
-#: Six colours are too few, so algorithms of one colour differ in their line. No two markers are alike. What is
-#: commonly drawn together has different colours. Grey belongs to what does not react to congestion.
+#: Six colours are too few, so algorithms of one colour differ in their line. No two markers are
+#: alike. What is commonly drawn together has different colours. Grey belongs to what does not react
+#: to congestion.
 LOOKS = {
     "reno": Look(_BLUE, "o"),
     "packet-pair": Look(_VERMILLION, "s"),
@@ -66,15 +67,16 @@ LOOKS = {
 #: For several flows with one algorithm.
 LINE_STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
-#: For algorithms without an entry above, users' own among them: colours that no built-in algorithm has. Chosen by name,
-#: so that a look does not depend on what else is drawn.
+#: For algorithms without an entry above, users' own among them: colours that no built-in algorithm
+#: has. Chosen by name, so that a look does not depend on what else is drawn.
 _OTHERS = [
     Look(colour, marker, line)
     for colour in ("#8833DD", "#B23636", "#4978F2")
     for line, marker in zip(LINE_STYLES, ("+", "|", "_", "$o$"), strict=True)
 ]
 
-#: Links, in the order in which they are drawn: colours of their own, so that none is taken for an algorithm.
+#: Links, in the order in which they are drawn: colours of their own, so that none is taken for an
+#: algorithm.
 LINKS = ("#5B6770", "#44AA99", "#CC6677", "#999933", "#AA4499", "#6699CC", "#997700", "#994455")
 
 #: Losses and CE marks look the same everywhere.
@@ -90,7 +92,8 @@ _SHADES = (0.0, 0.25, 0.4, 0.12)
 #: Markers of further variants of an algorithm.
 _VARIANTS = ("$2$", "$3$", "$4$", "$5$", "$6$", "$7$", "$8$", "$9$")
 
-#: Parts of red, green and blue in the brightness of a colour, and a brightness between dark and light.
+#: Parts of red, green and blue in the brightness of a colour, and a brightness between dark and
+#: light.
 _WEIGHTS, MIDDLE = (0.299, 0.587, 0.114), 100
 
 

@@ -32,11 +32,12 @@ MOST_SAMPLED = 400
 #: The band leaves out a tenth of the flows below it, and a tenth above it.
 QUANTILES = (10, 50, 90)
 
-#: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show a slow start.
+#: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show
+#: a slow start.
 RATE_WINDOW = 1 / 60
 
-#: An average of fewer segments could be above the rate of the link: an ACK tells of two at once, and 2 of 64 is less
-#: than the 3.5 % of a packet that are headers.
+#: An average of fewer segments could be above the rate of the link: an ACK tells of two at once,
+#: and 2 of 64 is less than the 3.5 % of a packet that are headers.
 FEWEST_SEGMENTS = 64
 
 
@@ -198,7 +199,8 @@ class Traces:
 def _aligned(series: pl.DataFrame) -> pl.DataFrame:
     """Return samples of flows that came and went with a row for each flow and time.
 
-    Before a flow begins and after it has ended running totals stay what they are, and levels are not known.
+    Before a flow begins and after it has ended running totals stay what they are, and levels are
+    not known.
     """
     grid = series.select(pl.col("flow").unique(maintain_order=True)).join(
         series.select(pl.col("time_s").unique().sort()), how="cross"
@@ -228,10 +230,11 @@ def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Value
 def goodput_curve(times: Values, delivered: Values, segment: float) -> Values:
     """Return the rate at which payload had arrived by each time, averaged over `RATE_WINDOW` of the run or longer.
 
-    Of what is delivered, not of what is acknowledged: that jumps when a loss is repaired, to more than a link carries.
-    Without SACK the sender learns late of some of what is delivered, and a jump remains after a timeout.
-    At its fastest the flow delivers `FEWEST_SEGMENTS` in an average, if it delivers that many in half of the run. Early
-    averages begin with the run, in which nothing was delivered before.
+    Of what is delivered, not of what is acknowledged: that jumps when a loss is repaired, to more
+    than a link carries. Without SACK the sender learns late of some of what is delivered, and a
+    jump remains after a timeout. At its fastest the flow delivers `FEWEST_SEGMENTS` in an average,
+    if it delivers that many in half of the run. Early averages begin with the run, in which nothing
+    was delivered before.
     """
     samples = len(times)
     # At 0 s nothing is delivered.

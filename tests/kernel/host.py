@@ -1,6 +1,7 @@
 """A host of a path: a process in a network namespace of its own, which is gone with it.
 
-`python host.py ADDRESS FD`: hands its TUN device over, then does what it is told, one JSON document a line.
+`python host.py ADDRESS FD`: hands its TUN device over, then does what it is told, one JSON document
+a line.
 """
 
 from __future__ import annotations

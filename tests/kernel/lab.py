@@ -1,6 +1,7 @@
 """Two hosts in namespaces of their own with a path between them, and sessions of `selfclock kernel run` beside them.
 
-Everything belongs to processes that end with this one: nothing has a name that could be left behind.
+Everything belongs to processes that end with this one: nothing has a name that could be left
+behind.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Boot another kernel in an emulated machine, and load every compiled algorithm there: `make kernel-native-qemu`.
 
-Needs qemu-system-x86_64, a static busybox, dpkg and apt-get (Debian: qemu-system-x86 busybox-static), which downloads
-the kernel's package, some 35 MB, into `target/`. Emulation in software: some minutes.
+Needs qemu-system-x86_64, a static busybox, dpkg and apt-get (Debian: qemu-system-x86
+busybox-static), which downloads the kernel's package, some 35 MB, into `target/`. Emulation in
+software: some minutes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The path between two hosts: a bottleneck with a drop-tail buffer towards the second, a delay both ways.
 
-`python relay.py JSON FD FD`: reads packets from one TUN device and writes them to the other, in real time.
+`python relay.py JSON FD FD`: reads packets from one TUN device and writes them to the other, in
+real time.
 """
 
 from __future__ import annotations

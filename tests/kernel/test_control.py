@@ -70,8 +70,9 @@ def test_this_machine_is_fit() -> None:
 def test_reno_fills_the_path(name: str, wait: list[str]) -> None:
     """At least 90 % of what 20 Mbit/s of wire carry in payload, 1448 of 1500 bytes.
 
-    After slow start Reno's window swings between half and the whole of the path's capacity, 67 segments: 50 in the
-    mean. A fifth more or less, since a loaded machine delays packets and repeats losses.
+    After slow start Reno's window swings between half and the whole of the path's capacity, 67
+    segments: 50 in the mean. A fifth more or less, since a loaded machine delays packets and
+    repeats losses.
     """
     with Path2() as path, Run(name, "reno", *wait) as run:
         transfer = path.send(name, 8)

@@ -75,7 +75,8 @@ def test_the_source_is_held_to_its_rate(site: Site) -> None:
     found = site.end(number)
     assert process.returncode == 0, said
     [flow] = [flow for flow in json.loads(out)["flows"] if flow["data_bytes"] > 1_000_000]
-    # The rate of a flow is an average over 100 ms, and windows are of whole segments, of which the path has 17: 10 %.
+    # The rate of a flow is an average over 100 ms, and windows are of whole segments, of which the
+    # path has 17: 10 %.
     assert found.goodput(4, 8) == pytest.approx(RATE_MBPS * 1448 / 1500, rel=0.1), said
     assert flow["acks_lowered"] > 100
     assert flow["rtt_s"] == pytest.approx(0.02, rel=0.5)

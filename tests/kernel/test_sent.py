@@ -27,7 +27,8 @@ def test_each_packet_is_reported(tmp_path: Path) -> None:
         segments = found.acked[-1] / 1448
         assert found.control == name
         assert found.goodput(2) > 15
-        # One event a segment, and one for every ACK, of which there is one for each two segments or more.
+        # One event a segment, and one for every ACK, of which there is one for each two segments or
+        # more.
         assert said["events"] > segments
         assert said["lost_events"] == 0
         assert said["fallbacks"] == 0

@@ -30,7 +30,8 @@ congestion_control = "cubic"
 count = 2
 """
 
-#: Starts a worker; `ask(request, ends)` resolves with the replies to a request up to one of the types `ends`.
+#: Starts a worker; `ask(request, ends)` resolves with the replies to a request up to one of the
+#: types `ends`.
 HELPERS = """
 () => new Promise((resolve, reject) => {
   const waiting = new Map();

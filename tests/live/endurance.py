@@ -1,8 +1,8 @@
 """Half an hour at 50 Mbit/s: neither memory nor lateness may grow. What `make live-endurance` runs.
 
-A line a minute; exit status 1 if the memory of the process grew by more than what its series take, if the lateness of
-99 % of the packets doubled, if more than 1 % were later than 1 ms, or if the latest was later than the machine's own
-longest standstill by more than 10 ms.
+A line a minute; exit status 1 if the memory of the process grew by more than what its series take,
+if the lateness of 99 % of the packets doubled, if more than 1 % were later than 1 ms, or if the
+latest was later than the machine's own longest standstill by more than 10 ms.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ HERE = Path(__file__).parent
 #: in vectors that double.
 GROWTH_MB_PER_HOUR = 6 * 36_000 * 100 * 2 / 1e6
 
-#: Bounds of lateness, s: those of a valid emulation; the worst case is counted beyond the machine's own standstill.
+#: Bounds of lateness, s: those of a valid emulation; the worst case is counted beyond the machine's
+#: own standstill.
 P99_S, BEYOND_S = 1e-3, 10e-3
 
 #: The first tenth is not judged: memory is taken once, and caches are cold.

@@ -1,7 +1,8 @@
 """How exact the emulator's time is, and how much it carries: what `make live-bench` runs, as root, on an idle machine.
 
-One-way delays of datagrams over a path of 20 ms, idle and beside 100 Mbit/s; and what TCP gets through a path of
-100 Gbit/s without delay and with 20 ms. A delay includes the way through the kernel at both ends.
+One-way delays of datagrams over a path of 20 ms, idle and beside 100 Mbit/s; and what TCP gets
+through a path of 100 Gbit/s without delay and with 20 ms. A delay includes the way through the
+kernel at both ends.
 
     python precision.py              measure, and print a table
     python precision.py probe HOST   send a datagram each 3 ms

@@ -1,7 +1,8 @@
 """How long the machine itself stood still: a thread that only sleeps, with the highest priority of real time.
 
-A virtual machine may be stopped by its host for tens of milliseconds. Nothing inside runs then, so no program can be on
-time, and steal time need not show it. `Standstill` measures it beside an emulation, in a process of its own.
+A virtual machine may be stopped by its host for tens of milliseconds. Nothing inside runs then, so
+no program can be on time, and steal time need not show it. `Standstill` measures it beside an
+emulation, in a process of its own.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python tbf.py    measure, and print a line for each rate
 
-Both have a router with a queue of 100 packets and no delay. The filter counts frames, 14 bytes more a packet than the
-emulator, which counts from the IP header on, so each is held against its own share of payload. Needs root, `ip`, `tc`
-and `unshare`; `make live-bench` runs it where they are there.
+Both have a router with a queue of 100 packets and no delay. The filter counts frames, 14 bytes more
+a packet than the emulator, which counts from the IP header on, so each is held against its own
+share of payload. Needs root, `ip`, `tc` and `unshare`; `make live-bench` runs it where they are
+there.
 """
 
 from __future__ import annotations

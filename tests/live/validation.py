@@ -1,10 +1,11 @@
 """The kernel's TCP on the emulator against the simulator, on the same six paths: what `make live-validation` runs.
 
-Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of the simulator's
-through `selfclock run`, both of 30 s. What is there already is not run again; the table goes to
-docs/validation-linux.md with `--write`. A row with a packet that left too late is run again, up to `--attempts` times;
-then the attempt whose latest packet was least late stands, marked. Lateness alone decides, not what was measured.
-The paths were chosen so that every rate, round-trip time, buffer and queue discipline is in one, before the first run.
+Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of
+the simulator's through `selfclock run`, both of 30 s. What is there already is not run again; the
+table goes to docs/validation-linux.md with `--write`. A row with a packet that left too late is run
+again, up to `--attempts` times; then the attempt whose latest packet was least late stands, marked.
+Lateness alone decides, not what was measured. The paths were chosen so that every rate, round-trip
+time, buffer and queue discipline is in one, before the first run.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "validation-linux.md"
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 
-#: Length of a run, and from when on levels and rates are averaged: the slowest slow start is over by then.
+#: Length of a run, and from when on levels and rates are averaged: the slowest slow start is over
+#: by then.
 DURATION_S, SETTLED_S = 30.0, 5.0
 
 
@@ -82,8 +84,9 @@ CASES = (
     Case(100, 80, 1, "codel"),
 )
 
-#: The kernel's algorithm, and what is nearest to it here. Linux counts acknowledged segments without a limit in slow
-#: start, halves the window and not the flight, and rounds to whole segments (net/ipv4/tcp_cong.c).
+#: The kernel's algorithm, and what is nearest to it here. Linux counts acknowledged segments
+#: without a limit in slow start, halves the window and not the flight, and rounds to whole segments
+#: (net/ipv4/tcp_cong.c).
 ALGORITHMS = {
     "reno": '{ window = "reno", counting = "per-byte", halved = "window", threshold = "whole-segments", '
     "segments_per_ack = 1000 }",

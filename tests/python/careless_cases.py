@@ -1,7 +1,7 @@
 """Inputs of careless users, named and grouped: input, exit status, and words of the message.
 
-`test_careless.py` runs them. A case is a change of a small scenario, an algorithm, a grid, or a command line. What
-needs more than that, a full disk or a signal, is in `test_careless_places.py`.
+`test_careless.py` runs them. A case is a change of a small scenario, an algorithm, a grid, or a
+command line. What needs more than that, a full disk or a signal, is in `test_careless_places.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
     python namespaces.py COMMAND...
 
-runs a command as root of a user namespace, with an empty network and an empty /run: what it changes is gone afterwards.
+runs a command as root of a user namespace, with an empty network and an empty /run: what it changes
+is gone afterwards.
 """
 
 from __future__ import annotations

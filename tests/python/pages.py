@@ -1,8 +1,9 @@
 """The blocks of the documents, run as a reader would: `python pages.py [--long] [PAGE]`.
 
-A block of `sh` is run by bash and a block of `python` by this interpreter, in the order of the page; all Python of a
-page shares its names. A block with a title is a file of that name. A block of `text` with the title "prints" must be,
-line by line, in what the block before it printed. TOML must be what selfclock accepts.
+A block of `sh` is run by bash and a block of `python` by this interpreter, in the order of the
+page; all Python of a page shares its names. A block with a title is a file of that name. A block of
+`text` with the title "prints" must be, line by line, in what the block before it printed. TOML must
+be what selfclock accepts.
 """
 
 from __future__ import annotations

@@ -204,8 +204,8 @@ def test_equation_1_asks_which_flow_takes_longer_to_recover() -> None:
 
 def test_the_time_from_loss_to_loss() -> None:
     """Reno on 10 Mbit/s and 40 ms with a queue of one product, 33 packets: from 33 to 67 segments, one in each round
-    trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a round trip more for
-    the repair.
+    trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a
+    round trip more for the repair.
     """
     run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     measured = single.cycle(run)

@@ -1,6 +1,7 @@
 """Every page that selfclock writes, in a real browser: it works offline, complains of nothing, and can be used.
 
-A page is opened once, by the first test that needs it: to unpack the chart library takes a second or two.
+A page is opened once, by the first test that needs it: to unpack the chart library takes a second
+or two.
 """
 
 from __future__ import annotations
@@ -338,7 +339,8 @@ def time_ranges(page: Page) -> list[list[float]]:
     return ranges
 
 
-#: Colours of all that is drawn of each series and of its entry in the legend, of every chart of a page.
+#: Colours of all that is drawn of each series and of its entry in the legend, of every chart of a
+#: page.
 COLOURS = """() => [...document.querySelectorAll(".chart .js-plotly-plot")].map(chart => {
   const shown = path => { const style = getComputedStyle(path);
     return [style.stroke, style.fill].filter(colour => colour.startsWith("rgb(")); };

@@ -41,7 +41,8 @@ def cases() -> list[tuple[Path, list[str]]]:
     return [*((path, []) for path in files()), *changed]
 
 
-# --- from a file's tables to the builder -----------------------------------------------------------------------------
+# --- from a file's tables to the builder
+# -----------------------------------------------------------------------------
 
 
 def ends(table: dict[str, Any]) -> dict[str, Any]:
@@ -130,7 +131,8 @@ def test_what_is_built_is_what_the_file_says(path: Path, monkeypatch: pytest.Mon
             assert rebuilt(read.text).settings == read.settings, overrides
 
 
-# --- everything can be set -------------------------------------------------------------------------------------------
+# --- everything can be set
+# -------------------------------------------------------------------------------------------
 
 
 def arguments(kind: type[Table]) -> set[str]:
@@ -210,7 +212,8 @@ def test_every_queue_discipline_by_its_name(queue: sc.Algorithm) -> None:
     assert written.settings == path.scenario(["reno"], duration="1 s").settings
 
 
-# --- quantities ------------------------------------------------------------------------------------------------------
+# --- quantities
+# ------------------------------------------------------------------------------------------------------
 
 
 def test_units_are_those_of_the_simulator() -> None:
@@ -261,7 +264,8 @@ def test_arithmetic_of_quantities() -> None:
         sc.ms(1) + sc.mbps(1)  # type: ignore[operator]
 
 
-# --- paths -----------------------------------------------------------------------------------------------------------
+# --- paths
+# -----------------------------------------------------------------------------------------------------------
 
 
 def test_flows_of_a_path_have_their_round_trip_times() -> None:
@@ -270,8 +274,8 @@ def test_flows_of_a_path_have_their_round_trip_times() -> None:
     flows = [sc.Flow(rtt=rtt, size="1448 B", transport={"handshake": False}) for rtt in rtts]
     result = path.scenario(flows, duration="2 s", transport={"delayed_ack": "off"}).run()
     for summary, rtt in zip(result.summary["flows"], rtts, strict=True):
-        # A segment alone: the empty path, 1.2 ms at the bottleneck and 12 us on each of two access links, and the
-        # acknowledgement of 52 B back; two more packets may stand before it.
+        # A segment alone: the empty path, 1.2 ms at the bottleneck and 12 us on each of two access
+        # links, and the acknowledgement of 52 B back; two more packets may stand before it.
         assert summary["rtt_min_s"] == pytest.approx(sc.Time(rtt).seconds + 1.2e-3, abs=0.15e-3 + 2 * 1.2e-3)
 
 
@@ -301,7 +305,8 @@ def test_on_off_sends_and_is_silent() -> None:
     assert scenario.run().summary["links"][0]["packets"] == pytest.approx(2 * 8e6 / 12000, abs=3)
 
 
-# --- refusals --------------------------------------------------------------------------------------------------------
+# --- refusals
+# --------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,8 @@ def tolerance(load: float) -> float:
 MIXES: dict[str, list[tuple[int, float]]] = {
     "M/D/1": [(1000, 1.0)],
     "simple IMIX": [(40, 7.0), (576, 4.0), (1500, 1.0)],
-    # A geometric distribution with steps of 50 B and a mean of some 500 B: service times are nearly exponential.
+    # A geometric distribution with steps of 50 B and a mean of some 500 B: service times are nearly
+    # exponential.
     "M/M/1": [(size, math.exp(-size / 500)) for size in range(50, 6001, 50)],
 }
 

@@ -63,13 +63,15 @@ def times(result: sc.Result, event: str, link: str = "bottleneck") -> dict[int, 
     return {row["packet"]: round(row["time_s"] * 1e12) for row in rows.iter_rows(named=True)}
 
 
-# --- closed forms ----------------------------------------------------------------------------------------------------
+# --- closed forms
+# ----------------------------------------------------------------------------------------------------
 
 
 def test_one_packet_a_millisecond_is_a_link_of_12_mbps() -> None:
     """The trace that holds just "1", as Mahimahi's documentation has it.
 
-    The first packet is there after 1.012 ms, too late for the opportunity of 1 ms: from 2 ms to 1000 ms there are 999.
+    The first packet is there after 1.012 ms, too late for the opportunity of 1 ms: from 2 ms to
+    1000 ms there are 999.
     """
     result = scenario("1", datagrams("24 Mbps", 1500)).run()
     link = bottleneck(result)
@@ -84,7 +86,8 @@ def test_one_packet_a_millisecond_is_a_link_of_12_mbps() -> None:
 def test_a_constant_trace_is_like_a_link_of_that_rate(algorithm: str) -> None:
     """A queue of many packets conceals that packets leave on the millisecond: goodput differs by less than 1 %.
 
-    BBRv3 measures rates, and whole milliseconds are coarse for it: 3 %. Both tolerances are our choice, before the run.
+    BBRv3 measures rates, and whole milliseconds are coarse for it: 3 %. Both tolerances are our
+    choice, before the run.
     """
     flow = f'congestion_control = "{algorithm}"'
     keys = {"duration": "20 s", "record.packets": "false", "network.bottleneck.queue": "60 packets"}
@@ -116,7 +119,8 @@ def test_a_packet_leaves_with_the_next_opportunity() -> None:
 def test_a_link_that_pauses() -> None:
     """99 opportunities in 99 ms and one at 400 ms: 3 Mbit/s in the mean; 2 Mbit/s get through, and wait for the pause.
 
-    In the 301 ms between two opportunities 50 packets of 6 ms each come, which leave one a millisecond.
+    In the 301 ms between two opportunities 50 packets of 6 ms each come, which leave one a
+    millisecond.
     """
     pause = " ".join(str(at) for at in [*range(1, 100), 400])
     result = scenario(pause, datagrams("2 Mbps", 1500), duration="20 s").run()
@@ -183,7 +187,8 @@ traffic = { rate = "1 Mbps", packet = "imix", arrivals = "poisson" }
     assert 0 < link["utilization"] <= 1
 
 
-# --- files -----------------------------------------------------------------------------------------------------------
+# --- files
+# -----------------------------------------------------------------------------------------------------------
 
 FILE = NETWORK.replace("TRACE", '"cell.trace"').replace("QUEUE", '"1 bdp"') + '\n[[flow]]\n'  # fmt: skip
 
@@ -269,7 +274,8 @@ def test_a_delay_may_change() -> None:
     check(scenario("1x2 3", 'congestion_control = "reno"').with_overrides([changes]).text)
 
 
-# --- what was run can be had again -----------------------------------------------------------------------------------
+# --- what was run can be had again
+# -----------------------------------------------------------------------------------
 
 
 def test_a_record_holds_its_trace(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """Every key of a scenario in every form that the schema documents: words, units, tables, lists, both ends of a range.
 
-The documents are made from the JSON schema. Each must be read and run, and a quantity must give the same run in
-whatever unit it is written.
+The documents are made from the JSON schema. Each must be read and run, and a quantity must give the
+same run in whatever unit it is written.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ UNITS = {
     "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
     "packets": 1, "packet": 1, "segments": 1, "segment": 1, "bdp": 1,
 }  # fmt: skip
-#: The quantity that is tried, by the dimension's smallest unit: exact in every unit with 20 decimal places.
+#: The quantity that is tried, by the dimension's smallest unit: exact in every unit with 20 decimal
+#: places.
 TRIED = {"ps": 36 * 10**9, "bps": 10**7, "B": 2048, "packets": 50, "segments": 20, "bdp": 1}
 
 TRACE = Path(__file__).parents[2] / "examples/lte.trace"

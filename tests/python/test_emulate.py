@@ -115,7 +115,8 @@ def test_a_transfer_is_a_flow_of_the_result(recorded: Path) -> None:
     [flow] = result.summary["flows"]
     assert flow["algorithm"] == "tcp"
     assert flow["timeouts"] is None, "only the sender knows"
-    # No more than the link carries, 1448 of 1500 bytes, and no less than slow start brings in a second.
+    # No more than the link carries, 1448 of 1500 bytes, and no less than slow start brings in a
+    # second.
     assert 0.2e6 < flow["goodput_bps"] < 5e6 * 1448 / 1500
     assert flow["rtt_min_s"] is not None
     assert flow["rtt_min_s"] > 0.100
@@ -239,7 +240,8 @@ def namespaces_with_processes() -> set[int]:
     return found
 
 
-# --- a terminal ------------------------------------------------------------------------------------------------------
+# --- a terminal
+# ------------------------------------------------------------------------------------------------------
 
 
 def on_terminal(command: list[str], keys: list[tuple[str, str]]) -> tuple[str, int]:
@@ -294,9 +296,11 @@ def test_the_live_line(path: Path) -> None:
     assert shown.index("late 99 %") < shown.index("\033[r") < shown.index("Report:")
 
 
-# --- the machine as a host -------------------------------------------------------------------------------------------
+# --- the machine as a host
+# -------------------------------------------------------------------------------------------
 
-#: Root of a user namespace, with a network of its own: what these tests change is not the machine's.
+#: Root of a user namespace, with a network of its own: what these tests change is not the
+#: machine's.
 AS_ROOT = (sys.executable, str(Path(__file__).parent / "namespaces.py"))
 
 
@@ -348,7 +352,8 @@ def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.
     done = subprocess.run(
         [*AS_ROOT, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=60, env=environment
     )
-    # Two routes of the host: its network, and everything else. Then the switch and the files, after each.
+    # Two routes of the host: its network, and everything else. Then the switch and the files, after
+    # each.
     assert done.stdout.split() == ["2", "0", "0", "1", "0", "0"], done.stderr
     made = [line for line in log.read_text(encoding="utf-8").splitlines() if "-I" in line]
     undone = [line for line in log.read_text(encoding="utf-8").splitlines() if "-D" in line]

@@ -39,7 +39,8 @@ def ended(host: Sandbox, *words: str) -> int:
     return int(host.heard()["exited"])
 
 
-# --- names and commands ----------------------------------------------------------------------------------------------
+# --- names and commands
+# ----------------------------------------------------------------------------------------------
 
 
 def test_names_of_hosts() -> None:
@@ -96,7 +97,8 @@ def test_commands_that_make_no_sense(words: list[str], first: str, said: str) ->
         commands(words, first, emulated_hosts(sc.dumbbell()))
 
 
-# --- what a host is --------------------------------------------------------------------------------------------------
+# --- what a host is
+# --------------------------------------------------------------------------------------------------
 
 
 def test_a_packet_to_another_host_leaves_through_the_device(hosts: tuple[Sandbox, Sandbox]) -> None:
@@ -181,7 +183,8 @@ def test_settings_of_the_kernel() -> None:
             pass
 
 
-# --- that nothing stays ----------------------------------------------------------------------------------------------
+# --- that nothing stays
+# ----------------------------------------------------------------------------------------------
 
 
 def test_what_a_command_leaves_running_ends_with_the_host() -> None:

@@ -249,7 +249,8 @@ def test_status() -> None:
         status = json.loads(both.emulator.status())
         both.end()
     bottleneck = next(link for link in status["links"] if link["name"] == "bottleneck")
-    # 1,000 B each millisecond are 8 Mbit/s; the tenth of a second may have a pause of this thread in it.
+    # 1,000 B each millisecond are 8 Mbit/s; the tenth of a second may have a pause of this thread
+    # in it.
     assert 0 < bottleneck["rate_bps"] < 2.1e7
     assert 0 < status["packets"] <= 400
     assert status["flows"] == 1

@@ -222,7 +222,8 @@ def test_samples() -> None:
 
 
 def test_what_never_happened_is_null_in_json() -> None:
-    # A seed in which two flows never became fair had an infinite time, which ended the command in a traceback.
+    # A seed in which two flows never became fair had an infinite time, which ended the command in a
+    # traceback.
     found = Judged(12.0, "warn", (Case("time", 12.0, "warn", (3.0, math.inf)),))
     document = Line(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
     text = json.dumps(document, allow_nan=False)
@@ -230,7 +231,8 @@ def test_what_never_happened_is_null_in_json() -> None:
 
 
 def test_harm() -> None:
-    # Half of the rate is gone; the round-trip time has doubled; what is better than alone is no harm.
+    # Half of the rate is gone; the round-trip time has doubled; what is better than alone is no
+    # harm.
     assert sharing.harm("rate", 10.0, 5.0) == 0.5
     assert sharing.harm("p95 round-trip time", 0.1, 0.2) == 0.5
     assert sharing.harm("rate", 10.0, 12.0) == sharing.harm("loss", 0.02, 0.01) == 0.0
@@ -247,7 +249,8 @@ def test_cuts_are_counted_once_a_round_trip() -> None:
     times = np.arange(0, 4, 0.01)
     rtt = np.full(len(times), 0.1)
     window = np.where((times > 1.1) & (times < 2.0), 50.0, 100.0)
-    # One mark is answered; those of the same round trip are not asked of again; that at 3 s is not answered.
+    # One mark is answered; those of the same round trip are not asked of again; that at 3 s is not
+    # answered.
     assert cuts(np.array([1.0, 1.02, 1.15, 3.0]), times, window, rtt) == (2, 1)
     assert cuts(np.array([]), times, window, rtt) == (0, 0)
 
@@ -270,8 +273,9 @@ def test_reno_gives_more_to_the_shorter_round_trip_time() -> None:
 
 
 def test_scalable_does_not_become_fair() -> None:
-    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu and Jain 1989); what
-    # ratio that is, slow start and chance decide: Jain's index is 0.92 to 0.94 with these seeds.
+    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu
+    # and Jain 1989); what ratio that is, slow start and chance decide: Jain's index is 0.92 to 0.94
+    # with these seeds.
     seeds = [(10, seed) for seed in sharing.SEEDS]
     scalable, reno = (read(sharing.EQUAL_FLOWS, name, *seeds) for name in ("scalable", "reno"))
     assert max(scalable) < min(reno)
@@ -279,7 +283,8 @@ def test_scalable_does_not_become_fair() -> None:
 
 def test_cubic_keeps_a_longer_queue_than_reno_and_bbr_a_short_one() -> None:
     (reno,), (cubic,), (bbr3,) = (read(queues.DEEP_QUEUE, name, 0) for name in ("reno", "cubic", "bbr3"))
-    # After a loss Reno has half of a window of 5 BDP, 1.5 of the 4 BDP of queue, CUBIC 0.7 of it, 2.5.
+    # After a loss Reno has half of a window of 5 BDP, 1.5 of the 4 BDP of queue, CUBIC 0.7 of it,
+    # 2.5.
     assert cubic.mean > reno.mean + 0.3
     assert cubic.p95 > reno.p95
     assert bbr3.p95 < 1.0
@@ -294,8 +299,9 @@ def test_bbr_takes_more_than_its_share_at_a_shallow_buffer() -> None:
 
 
 def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() -> None:
-    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s, not 4. What is
-    # left is the spacing of the segments after a recovery: a round trip, 40 ms of the 0.6 s of 1 MB.
+    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s,
+    # not 4. What is left is the spacing of the segments after a recovery: a round trip, 40 ms of
+    # the 0.6 s of 1 MB.
     lab = {
         (way, size): read(misbehaviour.ABSENT, "packet-pair", (way, f"{size} at 20 Mbit/s"))[0]
         for way in (misbehaviour.WITHOUT, misbehaviour.PLAIN)
@@ -307,7 +313,8 @@ def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() ->
 
 
 def test_a_frozen_swift_start_does_not_grow() -> None:
-    # "The Swift Start sends only 4 segments each RTT" (Khalil et al., section 4.2): 691 segments of 1 MB, 4 in 42 ms.
+    # "The Swift Start sends only 4 segments each RTT" (Khalil et al., section 4.2): 691 segments of
+    # 1 MB, 4 in 42 ms.
     scenarios = FROZEN.experiments[0].scenarios(Subject.named("swift-start"))
     result = scenarios["every 2", False, 1].run()
     completion = result.summary["flows"][0]["completion_s"]

@@ -84,7 +84,8 @@ def test_window_adaptation_is_seen_in_records() -> None:
 def test_without_timed_packets_a_first_window_is_sent_unseen() -> None:
     """The 32nd data packet is the first that an RD packet follows: its source has sent a whole window by then."""
     reading = read(scenario("by-number", BY_NUMBER, seconds=4, packets=True).run(), 0.02)
-    # 320 packets meet 200 places and what the link sends until they have all come: some 30 in 0.1 s.
+    # 320 packets meet 200 places and what the link sends until they have all come: some 30 in 0.1
+    # s.
     assert 60 < sum(reading.by_flow) < 120
     assert read(scenario("timed", WINDOW, seconds=4).run(), 0.02).drops == 0
 

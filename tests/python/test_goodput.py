@@ -29,7 +29,8 @@ def test_goodput_is_never_above_the_link(name: str, recovery: str, rate_mbps: in
     assert np.isfinite(goodput).all()
     assert goodput.max() < rate_mbps * 1e6
     series = flow_series(result)
-    # It is no other measure: over the whole run it is the goodput of the summary, but for what is on its way.
+    # It is no other measure: over the whole run it is the goodput of the summary, but for what is
+    # on its way.
     delivered = series["delivered_bytes"]
     assert delivered[-1] * 8 / duration_s == pytest.approx(flow["goodput_bps"], rel=0.05)
     assert (delivered.diff().drop_nulls() >= 0).all()
@@ -51,7 +52,8 @@ def test_averages_begin_with_the_run() -> None:
     times = np.arange(1, 121) * 0.1
     delivered = np.maximum(times - 1.0, 0.0) * 64e3
     rates = goodput_curve(times, delivered, segment=1e3)
-    # 64 segments are delivered in 1 s: 2, 4, 8, 16 samples, of which 1.6 s are the first of 64 segments or more.
+    # 64 segments are delivered in 1 s: 2, 4, 8, 16 samples, of which 1.6 s are the first of 64
+    # segments or more.
     assert rates[9] == 0.0
     assert rates[15] == pytest.approx(0.6 * 64e3 * 8 / 1.6)
     assert rates[-1] == pytest.approx(64e3 * 8)

@@ -48,8 +48,8 @@ RUNAWAY = {
 }
 ENDS = ("doubles", "huge", "bytes", "million", "begins", "sends")
 
-#: Most memory that they may take, all of them in one process: a window of 1 GiB takes 740,000 segments of 88 bytes, in
-#: two rings that grow by an eighth, and the process itself 80 MB.
+#: Most memory that they may take, all of them in one process: a window of 1 GiB takes 740,000
+#: segments of 88 bytes, in two rings that grow by an eighth, and the process itself 80 MB.
 MOST_BYTES = 400e6
 
 
@@ -63,7 +63,8 @@ def run_runaways() -> None:
             said = "ends"
         except sc.RunError as error:
             said = str(error)
-        # Not getrusage: its peak begins with what the process that started this one held, which was then replaced.
+        # Not getrusage: its peak begins with what the process that started this one held, which was
+        # then replaced.
         peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
         assert peak is not None
         print(json.dumps([name, said, int(peak[1]) * 1024]))

@@ -1,7 +1,7 @@
 """Who imports whom in the package: no circle of more than two files, and no import of a higher layer.
 
-Imports inside functions count: they are of use for the time that a command takes to start, and change nothing about
-who knows whom. Imports for annotations alone do not.
+Imports inside functions count: they are of use for the time that a command takes to start, and
+change nothing about who knows whom. Imports for annotations alone do not.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import selfclock
 
 ROOT = Path(selfclock.__file__).parent
 
-#: The layers above the ground, the lowest first, by the beginnings of the names of their modules. Everything else is
-#: the ground: what scenarios, runs and figures are made of.
+#: The layers above the ground, the lowest first, by the beginnings of the names of their modules.
+#: Everything else is the ground: what scenarios, runs and figures are made of.
 LAYERS = (
     ("scenario", "result", "fork", "recording", "runs", "series", "traces", "plot", "panels"),
     (

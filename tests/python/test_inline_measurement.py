@@ -97,7 +97,8 @@ def test_the_background_leaves_what_it_should() -> None:
 
 
 def test_a_buffer_in_bytes_is_one_in_packets_without_small_ones() -> None:
-    # Figure 6 has no UDP, and so no second reading of its buffer: every packet has 1500 B. Slow start overshoots both.
+    # Figure 6 has no UDP, and so no second reading of its buffer: every packet has 1500 B. Slow
+    # start overshoots both.
     runs = [
         scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, buffer=buffer.limit(200), samples_s=0.1).run()
         for buffer in (PACKETS, BYTES)
@@ -112,8 +113,9 @@ def test_small_packets_take_the_places_of_a_buffer_in_packets() -> None:
     for buffer in (PACKETS, BYTES):
         run = scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, udp=udp, buffer=buffer.limit(250)).run()
         longest.append(max(link_series(run)["queue_packets"].to_list()))
-    # UDP overloads the link, and its packets have (7 * 40 + 4 * 576 + 1500) / 12 = 340 B: 250 of them, or 375 kB,
-    # 1102 of them. A full buffer in bytes still takes small ones and drops large ones, so that there are more.
+    # UDP overloads the link, and its packets have (7 * 40 + 4 * 576 + 1500) / 12 = 340 B: 250 of
+    # them, or 375 kB, 1102 of them. A full buffer in bytes still takes small ones and drops large
+    # ones, so that there are more.
     assert longest[0] in {250, 251}
     assert 1102 < longest[1] < 2 * 1102
 

@@ -1,7 +1,8 @@
 """Theory of windows, queues and buckets, over ranges of its parameters.
 
-Tolerances stand beside the checks with their reasons, and were set before the first run unless said otherwise. With
-`pytest -s` each check prints the largest deviation that it sees: the table of docs/validation.md has them.
+Tolerances stand beside the checks with their reasons, and were set before the first run unless said
+otherwise. With `pytest -s` each check prints the largest deviation that it sees: the table of
+docs/validation.md has them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 #: A full segment with headers and timestamps, bytes.
 PACKET = 1500
-#: 24 Mbit/s, 50 ms of wire and 0.5 ms in which a segment is sent: a bandwidth-delay product of 101 full segments.
+#: 24 Mbit/s, 50 ms of wire and 0.5 ms in which a segment is sent: a bandwidth-delay product of 101
+#: full segments.
 RTT, PRODUCT = 0.0505, 101
 
 
@@ -49,16 +51,18 @@ def tell(what: str, deviation: float) -> None:
     print(f"{what}: {deviation:+.4f}")
 
 
-# --- Reno's sawtooth -------------------------------------------------------------------------------------------------
+# --- Reno's sawtooth
+# -------------------------------------------------------------------------------------------------
 
 
 def sawtooth(buffer: float) -> tuple[float, float, float]:
     """Return utilisation, mean queue in products and period in products of round trips, of a buffer in products.
 
-    The window grows by a segment each round trip from a to 1 + b products, a = (1 + b)/2. Below 1 a round trip takes
-    the propagation alone and the link is idle for part of it; above, the queue is what is beyond 1, and a round trip
-    takes as long as its window. So with w the window, time and what is sent are the integrals of max(1, w) and of w,
-    and the round trip of the recovery, in which the window is low and does not grow.
+    The window grows by a segment each round trip from a to 1 + b products, a = (1 + b)/2. Below 1 a
+    round trip takes the propagation alone and the link is idle for part of it; above, the queue is
+    what is beyond 1, and a round trip takes as long as its window. So with w the window, time and
+    what is sent are the integrals of max(1, w) and of w, and the round trip of the recovery, in
+    which the window is low and does not grow.
     """
     high, low = 1 + buffer, (1 + buffer) / 2
     full = max(low, 1.0)
@@ -74,9 +78,10 @@ def sawtooth(buffer: float) -> tuple[float, float, float]:
 def test_the_sawtooth_of_reno(buffer: float) -> None:
     """One Reno flow and a drop-tail queue.
 
-    A cycle is 50 round trips or more. What theory leaves out is the one in which a loss is not yet known: 2 % of
-    utilisation, 6 % of the period; of the mean queue, which goes with the square, 12 % and a packet. (The first run
-    showed that the time in which a segment is sent and that of the recovery could not be left out: 8 % of the period.)
+    A cycle is 50 round trips or more. What theory leaves out is the one in which a loss is not yet
+    known: 2 % of utilisation, 6 % of the period; of the mean queue, which goes with the square, 12
+    % and a packet. (The first run showed that the time in which a segment is sent and that of the
+    recovery could not be left out: 8 % of the period.)
     """
     queue = sc.packets(round(buffer * PRODUCT))
     result = run([sc.Flow("reno")], 200, queue, interval="50 ms")
@@ -94,7 +99,8 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
     assert rows["queue_packets"].max() <= round(buffer * PRODUCT)
 
 
-# --- AIMD ------------------------------------------------------------------------------------------------------------
+# --- AIMD
+# ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kept", [0.5, 0.6, 0.7, 0.8])
@@ -102,10 +108,11 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
 def test_aimd_converges(kept: float, first: int) -> None:
     """Chiu and Jain 1989: two that add alike and multiply alike come together, whatever they begin with.
 
-    Both add a segment in a round trip, which leaves their difference as it is, and keep a part of their windows when
-    the queue is above a threshold, which leaves that part of the difference: after n cuts kept^n of it. They are
-    marked in the same round trip, but not at the same time in it, so that one may have added a segment more than the
-    other: one for each cut, of which each later cut keeps a part, 1/(1 - kept) in all, and as much for the samples.
+    Both add a segment in a round trip, which leaves their difference as it is, and keep a part of
+    their windows when the queue is above a threshold, which leaves that part of the difference:
+    after n cuts kept^n of it. They are marked in the same round trip, but not at the same time in
+    it, so that one may have added a segment more than the other: one for each cut, of which each
+    later cut keeps a part, 1/(1 - kept) in all, and as much for the samples.
     """
     flows = [
         sc.Flow(
@@ -133,7 +140,8 @@ def test_aimd_converges(kept: float, first: int) -> None:
     assert worst <= 2 / (1 - kept)
 
 
-# --- slow start ------------------------------------------------------------------------------------------------------
+# --- slow start
+# ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("every", [1, 2, 3, 4, 6])
@@ -142,8 +150,8 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
     """A round trip with an acknowledgement for each d segments multiplies the window by 1 + 1/d (RFC 5681), or with two
     segments for each that covers as many by 1 + min(2, d)/d (RFC 3465).
 
-    From 120 segments on; the last acknowledgement of a round trip may wait for segments of the next, one of at least
-    20: 3 % after five round trips.
+    From 120 segments on; the last acknowledgement of a round trip may wait for segments of the
+    next, one of at least 20: 3 % after five round trips.
     """
     transport = sc.Transport(
         initial_window=sc.segments(120),
@@ -160,7 +168,8 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
     assert windows[5] == pytest.approx(120 * expected**5, rel=0.03)
 
 
-# --- buckets ---------------------------------------------------------------------------------------------------------
+# --- buckets
+# ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("rate_mbps", [0.5, 5, 50])
@@ -168,7 +177,8 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
 def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
     """Offered twice the rate, or four times, for T it lets burst + rate T through, to a packet; offered half, all.
 
-    Less what would pass of the packets that are on the way to the policer, 0.5 ms, when the run ends.
+    Less what would pass of the packets that are on the way to the policer, 0.5 ms, when the run
+    ends.
     """
     for load in (0.5, 2, 4):
         flow = sc.Background(sc.mbps(load * rate_mbps), packet="1000 B")
@@ -198,7 +208,8 @@ def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
     assert abs(deviation) <= 1
 
 
-# --- the logistic equation -------------------------------------------------------------------------------------------
+# --- the logistic equation
+# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.8, 1.0])
@@ -231,14 +242,16 @@ def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: f
     assert windows[-1] > 1.5 * windows[0], "the test must see it grow"
 
 
-# --- what delay-based windows leave in the queue ---------------------------------------------------------------------
+# --- what delay-based windows leave in the queue
+# ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("flows", [1, 2, 4])
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 3), (2, 4), (10, 20)])
 def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int, beta: int) -> None:
     """Each flow between alpha and beta, those that begin together and so know the empty path; a packet of each is let
-    go, because windows change by whole segments."""
+    go, because windows change by whole segments.
+    """
     control = {"window": "vegas", "alpha": alpha, "beta": beta}
     result = run([sc.Flow(control, count=flows)], 60)
     mean = link_series(result).filter(pl.col("time_s") > 30)["queue_packets"].mean()
@@ -251,10 +264,10 @@ def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int,
 def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
     """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait, less a fraction of a segment.
 
-    Flows that begin together do not all see the empty path: the first segment of flow i, from 0, stands behind i
-    initial windows of 10. With the queue q in packets its rate is alpha/(q - 10 i) of the link, and the rates are all
-    of it.
-    (5 % before the first run, which showed that what is missing is up to one segment of each flow.)
+    Flows that begin together do not all see the empty path: the first segment of flow i, from 0,
+    stands behind i initial windows of 10. With the queue q in packets its rate is alpha/(q - 10 i)
+    of the link, and the rates are all of it. (5 % before the first run, which showed that what is
+    missing is up to one segment of each flow.)
     """
     low, high = 10.0 * flows - 10, 10.0 * flows + flows * alpha
     while high - low > 1e-6:
@@ -267,7 +280,8 @@ def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
     assert low - flows - 0.1 <= mean <= low + 0.1
 
 
-# --- the square-root law ---------------------------------------------------------------------------------------------
+# --- the square-root law
+# ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("every", [1, 2, 3])
@@ -275,10 +289,11 @@ def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
 def test_the_square_root_law(probability: float, every: int) -> None:
     """Throughput is C MSS/(RTT sqrt(p)), C = sqrt(3 a/2) with periodic losses, 1.31/1.22 times that with independent.
 
-    a is the number of acknowledgements for each segment: 1/b, and where a window travels as a bunch the timer's, too,
-    for what is left of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was added after the first
-    run.) 1,500 losses: a standard error of 1.5 %. Between the two, and 10 % less for the round trip of each recovery.
-    With byte counting a is 1 (tests/physics.rs).
+    a is the number of acknowledgements for each segment: 1/b, and where a window travels as a bunch
+    the timer's, too, for what is left of it, (b - 1)/b on average. (That is 4 % at b = 3 and p =
+    0.001, and was added after the first run.) 1,500 losses: a standard error of 1.5 %. Between the
+    two, and 10 % less for the round trip of each recovery. With byte counting a is 1
+    (tests/physics.rs).
     """
     transport = sc.Transport(
         byte_counting=False,

@@ -1,6 +1,7 @@
 """The tests of `make live-test`, as root: the examples of the documents, privileges that only root has, the firewall.
 
-Everything happens in network namespaces of the tests' own, but for devices and rules that are gone afterwards.
+Everything happens in network namespaces of the tests' own, but for devices and rules that are gone
+afterwards.
 """
 
 from __future__ import annotations

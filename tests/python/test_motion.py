@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: Reno, CUBIC and a scalable flow with ECN over a queue that marks and drops, and UDP in bursts beside them.
+#: Reno, CUBIC and a scalable flow with ECN over a queue that marks and drops, and UDP in bursts
+#: beside them.
 MIXED = """
 schema = 1
 duration = "3 s"
@@ -193,7 +194,8 @@ def test_hops_of_imperfect_paths(change: dict[str, str]) -> None:
     record, hops = record_of(result), hops_of(result)
     for time_s in times_between(record, 15):
         drawn, expected = as_drawn(result, time_s), seen_at(record, time_s)
-        # The record does not tell a packet on a link from one that a router or a network card holds behind it.
+        # The record does not tell a packet on a link from one that a router or a network card holds
+        # behind it.
         held = (hops.arrive <= time_s) & (hops.leave > time_s) & ~np.isin(hops.fate, [1, 2])
         for index in hops.link[held]:
             name = hops.network.links[index].name
@@ -279,7 +281,8 @@ def test_acks_reach_the_sender_at_the_pace_of_the_bottleneck() -> None:
 
 
 def test_slopes_are_propagation_delays() -> None:
-    # There and back 50 ms each: 10, 30 and 10 ms. The axis is in milliseconds of delay, so a slope is 1.
+    # There and back 50 ms each: 10, 30 and 10 ms. The axis is in milliseconds of delay, so a slope
+    # is 1.
     for name, line in lines_of(steady()).items():
         places = {"segments": [0, 10, 40, 50], "ACKs": [0, 10, 40, 50]}[name]
         assert sorted(set(line.y[np.isfinite(line.y)])) == pytest.approx(places)

@@ -97,9 +97,9 @@ def test_the_class_of_the_guide_is_reno_to_the_packet(settings: dict[str, Any]) 
 def test_the_class_of_the_guide_gives_nothing_for_divided_acks(counted: bool, tmp_path: Path) -> None:
     """A receiver with ten ACKs for a segment gets what one gets that acknowledges every segment (RFC 3465).
 
-    If an ACK counts for a whole segment whatever it acknowledges, the window grows ten times as fast, and at a loss
-    probability p its mean is up to the root of 10 times as large; the queue's losses leave over twice. At p = 0.005
-    some hundred losses in 60 s leave 5 % between two runs.
+    If an ACK counts for a whole segment whatever it acknowledges, the window grows ten times as
+    fast, and at a loss probability p its mean is up to the root of 10 times as large; the queue's
+    losses leave over twice. At p = 0.005 some hundred losses in 60 s leave 5 % between two runs.
     """
     text = CLASS if counted else re.sub(r"self\.(slow_start_step|counted)\(event\.size_bytes\)", "1.0", CLASS)
     assert counted == (text == CLASS)
@@ -363,7 +363,8 @@ def test_pacing_is_at_the_rate_that_was_set() -> None:
     result = sc.dumbbell(bottleneck="10 Mbps", flows=["paced"], duration="10 s").run()
     steady = pl.DataFrame(result.flows).filter(pl.col("time_s") > 1)
     assert (steady["pacing_bps"] - 2e6).abs().max() < 10  # type: ignore[operator]
-    # 1500 bytes on the wire carry 1448 of payload; the first second, before there is a queue of releases, is 10 %.
+    # 1500 bytes on the wire carry 1448 of payload; the first second, before there is a queue of
+    # releases, is 10 %.
     assert result.summary["flows"][0]["goodput_bps"] == pytest.approx(2e6 * 1448 / 1500, rel=0.02)
     for rate in (0, -1.0, float("nan"), "fast"):
         with pytest.raises((TypeError, ValueError), match="pacing_bps"):

@@ -21,11 +21,13 @@ def test_a_run_is_measured_and_compared() -> None:
     result = sc.dumbbell(bottleneck="20 Mbps", rtt="40 ms", flows=["reno"], duration="60 s").run()
     measured = Measured.of(result)
     assert measured.goodput_mbps == pytest.approx(20 * 1448 / 1500, rel=0.03)
-    # Behind one BDP the queue is between empty and full: 40 ms at most, and neither all nor nothing on average.
+    # Behind one BDP the queue is between empty and full: 40 ms at most, and neither all nor nothing
+    # on average.
     assert 5 < measured.delay_ms < 35
     assert measured.losses > 0
-    # The window climbs from one BDP, 67 segments, to two, one in each round trip, which takes 0.6 ms for each segment:
-    # 4.0 s. One reduction more ends slow start, and the last period is not over.
+    # The window climbs from one BDP, 67 segments, to two, one in each round trip, which takes 0.6
+    # ms for each segment: 4.0 s. One reduction more ends slow start, and the last period is not
+    # over.
     assert abs(60 - (measured.reductions - 1) * sum(0.6e-3 * window for window in range(67, 134))) < 4.0
     assert dataclasses.replace(measured, reductions=16).period == "3.8 s"
     assert measured.agrees(measured)

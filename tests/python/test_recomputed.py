@@ -1,6 +1,7 @@
 """Rows of the reports, computed again by other code from what `selfclock run` writes for the written-out scenarios.
 
-The report's text is that of `claims.json`. The last digit must agree: engine, records and both computations are exact.
+The report's text is that of `claims.json`. The last digit must agree: engine, records and both
+computations are exact.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def transfer(tables: Tables, scenario: str) -> str:
 def second_round_trip(tables: Tables, scenario: str) -> int:
     """Segments that leave more than one and at most two round trips of 470 ms after the first."""
     times = sent(tables(scenario, "packets"), "data")["time_s"]
-    # Half a packet time at the bottleneck lies between what belongs to one round trip and what to the next.
+    # Half a packet time at the bottleneck lies between what belongs to one round trip and what to
+    # the next.
     length = 0.470 + 1500 * 8 / 49.5e6 / 2
     return int((((times - times[0]) / length).floor() == 1).sum())
 

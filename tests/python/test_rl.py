@@ -126,7 +126,8 @@ def test_a_constant_window_is_a_window_per_round_trip() -> None:
     names = [feature.name for feature in rl.FEATURES]
     for observation, reward, *_, info in play(environment, -1.0)[5:-1]:
         seen = dict(zip(names, observation.tolist(), strict=True))
-        # 16 whole segments fit in the window of 16.67; a round trip is 40 ms and the transmission times of a segment.
+        # 16 whole segments fit in the window of 16.67; a round trip is 40 ms and the transmission
+        # times of a segment.
         expected = 16 * 1448 * 8 / info["path_rtt_s"] * 1e-6
         # An interval of one round trip ends between two acknowledgements: one segment more or less.
         assert seen["delivered"] == pytest.approx(expected, rel=1.01 / 16)
@@ -149,7 +150,8 @@ def test_a_rate_is_paced_and_an_overload_is_punished() -> None:
     }
     calm = play(make(**settings), -1.0)
     assert len(calm) == 50
-    # 2 Mbit/s on the wire is 1448/1500 of it in payload, in segments of 6 ms: one more or less in 100 ms.
+    # 2 Mbit/s on the wire is 1448/1500 of it in payload, in segments of 6 ms: one more or less in
+    # 100 ms.
     assert [step[0][0] for step in calm[5:]] == pytest.approx([2 * 1448 / 1500] * 45, rel=1 / 16)
     mad = play(make(**settings), 1.0)
     # 8 Mbit/s into 5: the queue is full from the first second on, and three eighths are lost.
@@ -165,7 +167,8 @@ def test_factors_multiply_within_bounds() -> None:
     environment = make(competitors=[], step=4.0, window_bounds_segments=(2.0, 100.0), interval_s=0.05)
     environment.reset(seed=1)
     windows = [environment.step(np.array([action]))[0][7] for action in (0.0, 0.5, 1.0, 1.0, -1.0)]
-    # The initial window of the modern profile is 10; after 80 segments the upper bound is in the way.
+    # The initial window of the modern profile is 10; after 80 segments the upper bound is in the
+    # way.
     assert windows == pytest.approx([10, 20, 80, 100, 25])
 
 
@@ -206,8 +209,8 @@ def example() -> ModuleType:
 def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
     """Additive increase and multiplicative decrease by steps of a round trip, against the built-in algorithm by events.
 
-    The agent halves its window up to a round trip late, and counts its round trips from step to step: 5 % of goodput
-    and 10 % of round-trip time are allowed for that.
+    The agent halves its window up to a round trip late, and counts its round trips from step to
+    step: 5 % of goodput and 10 % of round-trip time are allowed for that.
     """
     settings = {"rate": "10 Mbps", "competitors": [], "duration": "60 s",
                 "transport": {"initial_ssthresh": "2 segments", "initial_window": "2 segments"}}  # fmt: skip

@@ -67,7 +67,8 @@ def test_rates_and_means() -> None:
 
 def test_goodputs_are_those_of_the_summary(result: sc.Result) -> None:
     both = result.summary["flows"][:2]
-    # Acknowledged is delivered less what is on its way back: less than a window of 100 kB of some 5 MB.
+    # Acknowledged is delivered less what is on its way back: less than a window of 100 kB of some 5
+    # MB.
     assert goodputs_bps(result, 0.0, 10.0) == pytest.approx([flow["goodput_bps"] for flow in both], rel=0.05)
 
 

@@ -307,7 +307,8 @@ def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command
     seconds = []
 
     def progress(_: float, __: str) -> None:
-        # The first goes on when this returns, so it cannot be over before the second begins, however fast it is.
+        # The first goes on when this returns, so it cannot be over before the second begins,
+        # however fast it is.
         if not seconds:
             seconds.append(selfclock("sweep", grid, "--out", grid.parent / "out"))
 
@@ -344,7 +345,8 @@ def test_a_value_that_no_point_accepts_stops_the_sweep(selfclock: Command, grid:
 
 
 def test_a_run_that_fails_midway_is_recorded() -> None:
-    # Too many flows for their packets to be recorded would do, but a sweep records none: a stream says it instead.
+    # Too many flows for their packets to be recorded would do, but a sweep records none: a stream
+    # says it instead.
     ended: dict[int, object] = {}
     good = sc.Scenario.parse(SMALL).unrecorded()
     huge = ["network.bottleneck.rate=10 Gbps", "network.access.rate=100 Gbps", "network.bottleneck.queue=1 bdp"]
@@ -391,7 +393,8 @@ def test_random_points_lie_in_their_range_and_are_the_same_again() -> None:
     table = grid.columns()
     rates = table["network.bottleneck.rate [Mbps]"]
     assert rates.is_between(1, 100).all()
-    # Log-uniform: half of the draws below the geometric mean; four standard deviations of 400 coins are 40.
+    # Log-uniform: half of the draws below the geometric mean; four standard deviations of 400 coins
+    # are 40.
     assert abs((rates < 10).sum() - 200) < 40
     assert set(table["network.bottleneck.queue"]) == {f"{packets} packets" for packets in range(2, 10)}
     assert set(table["flow.*.congestion_control"]) == {"reno", "cubic"}

@@ -52,8 +52,8 @@ def check(text: str) -> Findings:
     return findings
 
 
-#: The same scenarios in every run: a failure is one of the change at hand. `make verify` makes what fails as small as
-#: it can be.
+#: The same scenarios in every run: a failure is one of the change at hand. `make verify` makes what
+#: fails as small as it can be.
 @pytest.mark.parametrize("start", range(4))
 def test_random_scenarios(start: int) -> None:
     @seed(start)
@@ -89,7 +89,8 @@ def test_scenario_files(name: str) -> None:
     assert record.packets.height > 10
 
 
-# --- what it finds ---------------------------------------------------------------------------------------------------
+# --- what it finds
+# ---------------------------------------------------------------------------------------------------
 
 NETWORK = """\
 schema = 1
@@ -492,13 +493,15 @@ def test_untampered_records_pass(records: dict[str, Record]) -> None:
         assert findings.checked.keys() <= RULES.keys()
 
 
-# --- bugs that it found ----------------------------------------------------------------------------------------------
+# --- bugs that it found
+# ----------------------------------------------------------------------------------------------
 
 
 def test_the_series_counts_a_loss_when_it_happens() -> None:
     """Random losses were counted when the packet came to the queue, before its transmission ended; drops by a
     policer in the
-    sample before, if that had not been taken yet."""
+    sample before, if that had not been taken yet.
+    """
     lossy = SCENARIOS["drop-tail"].replace('"5 packets"', '"5 packets", loss = { probability = 0.1 }')
     check(lossy)
     check(SCENARIOS["policed"])
@@ -533,7 +536,8 @@ def test_the_timestamp_of_the_syn_is_echoed() -> None:
 
 def test_what_is_sent_later_and_acknowledged_shows_a_loss() -> None:
     """A repetition was held to be without a reason where the delayed acknowledgement of another hole, filled later,
-    told RACK of the loss: there is no SACK block then. Without RACK it is without one."""
+    told RACK of the loss: there is no SACK block then. Without RACK it is without one.
+    """
     text = """\
 schema = 1
 name = "two paths, one of them losing"
@@ -592,7 +596,8 @@ packets = true
 
 def test_the_packet_in_service_of_a_trace_is_the_last_to_end() -> None:
     """Two packets began at one opportunity, not in the order in which they came; the one that ended there was taken for
-    the one in service, so the queue seemed to have a place left when it was full."""
+    the one in service, so the queue seemed to have a place left when it was full.
+    """
     check("""\
 schema = 1
 name = "fair queueing at the opportunities of a trace"
@@ -636,7 +641,8 @@ interval = "1 ms"
 
 def test_a_source_that_sends_nothing_has_no_rate() -> None:
     """A source of datagrams with a jitter of its start that sent nothing before the end ended the verifier with a
-    division by zero."""
+    division by zero.
+    """
     check(
         SCENARIOS["drop-tail"].replace('"4 s"', '"20 ms"')
         + '[[flow]]\nprotocol = "udp"\nstart_jitter = "1 ms"\ntraffic = { rate = "8 bps", arrivals = "poisson" }\n'
@@ -645,7 +651,8 @@ def test_a_source_that_sends_nothing_has_no_rate() -> None:
 
 def test_a_repetition_at_the_instant_of_its_segment_is_answered() -> None:
     """A segment and its repetition arrived at one opportunity of a trace: the answer, due for the second, was taken for
-    one of the first, whose timestamp it does not echo."""
+    one of the first, whose timestamp it does not echo.
+    """
     check("""\
 schema = 1
 name = "short connections across a rare opportunity"
@@ -689,7 +696,8 @@ interval = "10 ms"
 
 def test_a_recovery_begins_with_its_first_repetition() -> None:
     """With NewReno a recovery was held to begin at the first duplicate acknowledgement of all, even if too few
-    followed, so parts of acknowledgements in the next one found no reason for a retransmission."""
+    followed, so parts of acknowledgements in the next one found no reason for a retransmission.
+    """
     check("""\
 schema = 1
 name = "divided acknowledgements"
@@ -759,7 +767,8 @@ interval = "45 ms"
 
 def test_what_comes_beyond_a_gap_at_the_instant_of_a_segment_is_answered() -> None:
     """Of a segment in order and one beyond a gap that a network card hands over together, the second is answered at
-    once. The answer was taken for one of the first."""
+    once. The answer was taken for one of the first.
+    """
     check("""\
 schema = 1
 name = "handed over together"
@@ -828,7 +837,8 @@ feedback = "window"
 
 def test_the_timer_of_newreno_may_go_off_in_a_recovery() -> None:
     """After an RTO in a recovery, with everything outstanding taken for lost, retransmissions behind the end
-    of that recovery was held to be without a reason."""
+    of that recovery was held to be without a reason.
+    """
     check("""\
 schema = 1
 name = "a short queue"
@@ -851,7 +861,8 @@ interval = "10 ms"
 """)
 
 
-# --- the command -----------------------------------------------------------------------------------------------------
+# --- the command
+# -----------------------------------------------------------------------------------------------------
 
 
 def test_command(selfclock: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ use serde_json::{Map, Value, json};
 
 use crate::reply::Arrays;
 
-/// The series of a run: sample times, and for each flow and link a table of columns; null for a flow without samples.
+/// The series of a run: sample times, and for each flow and link a table of columns; null for a
+/// flow without samples.
 pub fn columns(plan: &Plan, outcome: &Outcome, arrays: &mut Arrays) -> Value {
     let flows = outcome.flow_series.columns();
     let links = outcome.link_series.columns();
@@ -50,7 +51,8 @@ pub fn columns(plan: &Plan, outcome: &Outcome, arrays: &mut Arrays) -> Value {
     json!({ "time_s": time_s, "flows": flows, "links": links, "phases": Phase::ALL.map(Phase::name) })
 }
 
-/// Samples that each owner has. Links are served ahead of the clock: of a run under way some have samples of times to come.
+/// Samples that each owner has. Links are served ahead of the clock: of a run under way some have
+/// samples of times to come.
 fn whole_rows(times_s: &[f64], owners: &[u32], now_s: f64) -> usize {
     let of_first =
         times_s.iter().zip(owners).take_while(|&(&time, owner)| *owner == owners[0] && time <= now_s);

@@ -1,8 +1,10 @@
 //! Exports of the module: a buffer for a request, a call, and where its reply stands.
 //!
-//! Plain exports, not `wasm-bindgen`: functions of numbers need no generated JavaScript and no tool of a matching version.
+//! Plain exports, not `wasm-bindgen`: functions of numbers need no generated JavaScript and no tool
+//! of a matching version.
 
-// An exported name must be unique in the program, which the compiler cannot check; there is no other unsafe code.
+// An exported name must be unique in the program, which the compiler cannot check; there is no
+// other unsafe code.
 #![allow(unsafe_code)]
 
 use crate::laboratory::Laboratory;

@@ -1,4 +1,5 @@
-//! Packets on links: a row for each packet on each link, put together from the events of a packet record.
+//! Packets on links: a row for each packet on each link, put together from the events of a packet
+//! record.
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::named::Named as _;
@@ -49,10 +50,12 @@ pub struct Hop {
     pub look: u8,
 }
 
-/// Longest time before the window in which packets are recorded, so that those on their way at its beginning are known.
+/// Longest time before the window in which packets are recorded, so that those on their way at its
+/// beginning are known.
 const LONGEST_LEAD_S: f64 = 5.0;
 
-/// Times of the record are exact to a picosecond; those computed here differ by less than this, seconds.
+/// Times of the record are exact to a picosecond; those computed here differ by less than this,
+/// seconds.
 const SAME_S: f64 = 2e-12;
 
 /// Puts hops together.
@@ -144,8 +147,8 @@ impl Hops {
         }
     }
 
-    /// The rows of the window, in the order of their beginning, what they cover, and whether that is less than was asked for.
-    /// `now_s`: how far the run has come.
+    /// The rows of the window, in the order of their beginning, what they cover, and whether that
+    /// is less than was asked for. `now_s`: how far the run has come.
     pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
         for hop in std::mem::take(&mut self.open).into_values() {
             self.keep(hop);
@@ -175,7 +178,8 @@ impl Hop {
 
     fn transmit(&mut self, plan: &Plan, record: &PacketRecord, time: f64) {
         let link = &plan.links[self.link as usize];
-        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its transmission.
+        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that
+        // of its transmission.
         let since = if link.discipline.entry().name == "drop-tail" { self.enter } else { time };
         let (rate, delay) = settings(link, since);
         let length = if link.trace.is_some() { 0.0 } else { f64::from(self.size) * 8.0 / rate };

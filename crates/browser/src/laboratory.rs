@@ -27,7 +27,8 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// Answers a request, JSON as [`Request`](crate::request) has it. The reply to one that is refused is `{"refusal": ...}`.
+    /// Answers a request, JSON as [`Request`](crate::request) has it. The reply to one that is
+    /// refused is `{"refusal": ...}`.
     pub fn answer(&mut self, request: &str) -> Reply {
         let mut arrays = Arrays::default();
         let parsed = serde_json::from_str(request).map_err(|error| Refusal::Failed(error.to_string()));

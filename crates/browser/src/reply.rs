@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 /// The reply to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// JSON text. An array stands in it as `{"array": "f64", "at": 0, "length": 3}`: type, first byte, values.
+    /// JSON text. An array stands in it as `{"array": "f64", "at": 0, "length": 3}`: type, first
+    /// byte, values.
     pub json: String,
     /// The arrays.
     pub arrays: Arrays,

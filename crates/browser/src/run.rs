@@ -17,8 +17,9 @@ pub enum Run {
     Steered(Box<Environment>),
 }
 
-/// The window of a steered flow, if none is set, in multiples of its rate times the RTT: BBR's cwnd_gain, which
-/// leaves room for delayed ACKs, so that the rate and not the window is what limits.
+/// The window of a steered flow, if none is set, in multiples of its rate times the RTT: BBR's
+/// cwnd_gain, which leaves room for delayed ACKs, so that the rate and not the window is what
+/// limits.
 const WINDOW_GAIN: f64 = 2.0;
 /// Minimum of that window, segments.
 const SMALLEST_WINDOW: f64 = 4.0;

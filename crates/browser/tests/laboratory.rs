@@ -220,7 +220,8 @@ fn the_schema_and_all_names_are_told() {
     assert_eq!(page.ask(json!("schema"))["title"], "selfclock scenario");
 }
 
-/// A steered flow below the rate of its path, alone: what it delivers is what it sends, without losses or queueing.
+/// A steered flow below the rate of its path, alone: what it delivers is what it sends, without
+/// losses or queueing.
 #[test]
 fn a_steered_flow_sends_at_its_rate() {
     let mut page = Page::default();
@@ -253,7 +254,8 @@ fn a_steered_flow_sends_at_its_rate() {
     assert_eq!(finished["summary"]["flows"][0]["algorithm"], "agent");
 }
 
-/// The packets of a window are those of the run: what enters the bottleneck, what it drops, and when, by the link's own counts.
+/// The packets of a window are those of the run: what enters the bottleneck, what it drops, and
+/// when, by the link's own counts.
 #[test]
 fn packets_in_motion_are_those_of_the_run() {
     let mut page = Page::default();
@@ -286,7 +288,8 @@ fn packets_in_motion_are_those_of_the_run() {
     assert_eq!(crossed, summary.links[bottleneck as usize].packets);
 }
 
-/// A window in the middle shows the same packets as a record from the beginning, those under way at its beginning too.
+/// A window in the middle shows the same packets as a record from the beginning, those under way at
+/// its beginning too.
 #[test]
 fn a_window_shows_what_a_whole_record_does() {
     let mut page = Page::default();

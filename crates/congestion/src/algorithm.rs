@@ -17,7 +17,8 @@ use crate::window::Window;
 /// Who owns the window.
 #[derive(Clone, Debug)]
 pub enum Algorithm {
-    /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in place.
+    /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in
+    /// place.
     Parts {
         /// The start.
         start: Start,
@@ -46,7 +47,8 @@ enum Kind {
 }
 
 impl Algorithm {
-    /// A start and a window algorithm that begin a connection, with an estimator beside them if there is one.
+    /// A start and a window algorithm that begin a connection, with an estimator beside them if
+    /// there is one.
     pub(crate) fn parts(
         setup: &Setup,
         state: &mut WindowState,
@@ -97,7 +99,8 @@ impl Composition for Algorithm {
         }
     }
 
-    /// The usual algorithm is told in place, as it would be by `tell` if closures were always inlined.
+    /// The usual algorithm is told in place, as it would be by `tell` if closures were always
+    /// inlined.
     #[inline(always)]
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         match self {

@@ -1,5 +1,5 @@
-//! Composition of a connection's algorithm, and distribution of events: [`Pair`] and [`Alone`] of types that the compiler
-//! knows, or any that the registry knows (`Algorithm`).
+//! Composition of a connection's algorithm, and distribution of events: [`Pair`] and [`Alone`] of
+//! types that the compiler knows, or any that the registry knows (`Algorithm`).
 
 use crate::decision::{Pacing, Phase};
 use crate::event::{Acknowledged, LossDetected, Sent, Timeout};

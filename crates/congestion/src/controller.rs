@@ -1,4 +1,5 @@
-//! One connection's congestion control: events in, decision out. Here are the rules that hold for every algorithm.
+//! One connection's congestion control: events in, decision out. Here are the rules that hold for
+//! every algorithm.
 
 use crate::algorithm::Algorithm;
 use crate::composition::{Alone, Composition, Pair, Roles};
@@ -18,8 +19,9 @@ use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
-/// A congestion control: events in, decision out. Its algorithm is any that the registry knows, chosen when the program
-/// runs, unless `A` is a [`Pair`](crate::composition::Pair) or [`Alone`](crate::composition::Alone) of types.
+/// A congestion control: events in, decision out. Its algorithm is any that the registry knows,
+/// chosen when the program runs, unless `A` is a [`Pair`](crate::composition::Pair) or
+/// [`Alone`](crate::composition::Alone) of types.
 #[derive(Clone, Debug)]
 pub struct Controller<A = Algorithm> {
     state: WindowState,
@@ -27,7 +29,8 @@ pub struct Controller<A = Algorithm> {
     /// See [`Controller::only_grows`].
     only_grows: bool,
     algorithm: A,
-    /// The window that the last loss or timeout met, until it is undone or a mark says that it was deserved.
+    /// The window that the last loss or timeout met, until it is undone or a mark says that it was
+    /// deserved.
     before: Option<Held<WindowBefore>>,
 }
 
@@ -61,15 +64,16 @@ impl Controller {
         }
     }
 
-    /// The user-defined model that controls the connection; `None` if there is none, or one of another type.
+    /// The user-defined model that controls the connection; `None` if there is none, or one of
+    /// another type.
     pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
         let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
         let model: &dyn core::any::Any = model.as_ref();
         model.downcast_ref()
     }
 
-    /// Lets someone outside of the connection change a user-defined model and the window. `None` if the model is not of
-    /// this type, or has failed.
+    /// Lets someone outside of the connection change a user-defined model and the window. `None` if
+    /// the model is not of this type, or has failed.
     pub fn steer<M: ModelPart + 'static, R>(
         &mut self,
         now: Time,
@@ -93,7 +97,8 @@ impl Controller {
 }
 
 impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
-    /// A connection that begins with `start` and goes on with `window`, both of types that the compiler knows.
+    /// A connection that begins with `start` and goes on with `window`, both of types that the
+    /// compiler knows.
     pub fn of_parts(setup: Setup, start: S, window: W) -> Self {
         let mut state = WindowState::new(&setup);
         let only_grows = start.only_grows();
@@ -112,7 +117,8 @@ impl<M: ModelPart> Controller<Alone<M>> {
 }
 
 impl<A: Composition> Controller<A> {
-    /// Something happened: the one door for traces, fuzzers and adapters. Each event has a method of its own, too.
+    /// Something happened: the one door for traces, fuzzers and adapters. Each event has a method
+    /// of its own, too.
     pub fn on(&mut self, event: &Event) {
         match event {
             Event::Established(event) => self.on_established(event),
@@ -159,8 +165,8 @@ impl<A: Composition> Controller<A> {
             }
             Roles::Model(model) => model.on_loss(event, state),
         });
-        // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly after a timeout,
-        // when cwnd is one segment and FlightSize still a whole window.
+        // Our choice: a loss never raises the window. By the letter of RFC 5681 it could shortly
+        // after a timeout, when cwnd is one segment and FlightSize still a whole window.
         self.state.cwnd = self.state.cwnd.min(before.cwnd);
     }
 
@@ -242,8 +248,8 @@ impl<A: Composition> Controller<A> {
         self.state.hold();
     }
 
-    /// The SYN or its answer was lost: "the initial window used by a sender after a correctly transmitted SYN MUST be
-    /// one segment" (RFC 5681, section 3.1).
+    /// The SYN or its answer was lost: "the initial window used by a sender after a correctly
+    /// transmitted SYN MUST be one segment" (RFC 5681, section 3.1).
     pub const fn on_handshake_loss(&mut self, _event: &HandshakeLost) {
         self.state.cwnd = 1.0;
     }
@@ -306,8 +312,8 @@ impl<A: Composition> Controller<A> {
         self.algorithm.is_custom()
     }
 
-    /// Makes a user-defined algorithm fail, unless it has failed before: its window is then one segment. Does nothing to
-    /// others.
+    /// Makes a user-defined algorithm fail, unless it has failed before: its window is then one
+    /// segment. Does nothing to others.
     pub fn fail(&mut self, now: Time, reason: Reason) {
         self.algorithm.fail(now, reason, &mut self.state);
     }
@@ -317,8 +323,8 @@ impl<A: Composition> Controller<A> {
         self.algorithm.failure()
     }
 
-    /// [`Controller::decision`] says no more than a window, no segment carries an option, and [`Controller::on_sent`] does
-    /// nothing. Constant for a connection.
+    /// [`Controller::decision`] says no more than a window, no segment carries an option, and
+    /// [`Controller::on_sent`] does nothing. Constant for a connection.
     pub const fn only_grows(&self) -> bool {
         self.only_grows
     }
@@ -326,7 +332,8 @@ impl<A: Composition> Controller<A> {
     /// Payload that may be in flight now.
     #[inline(always)]
     pub fn window(&self) -> Bytes {
-        // By way of i64, which are shorter conversions; the bounds on cwnd and MSS keep the product below 2^47.
+        // By way of i64, which are shorter conversions; the bounds on cwnd and MSS keep the product
+        // below 2^47.
         Bytes((self.state.cwnd * self.state.mss.get() as i64 as f64) as i64 as u64)
     }
 

@@ -1,9 +1,9 @@
-//! User-defined algorithms: starts, window algorithms and models of other crates, registered by name and combined freely
-//! with the built-in ones.
+//! User-defined algorithms: starts, window algorithms and models of other crates, registered by
+//! name and combined freely with the built-in ones.
 //!
-//! Another crate implements [`StartPart`], [`WindowPart`] or [`ModelPart`] for its algorithm and [`Custom`] for its
-//! parameters, and registers the parameters with a [`Registry`](crate::Registry). `examples/rust-algorithm` in the
-//! repository is such a crate.
+//! Another crate implements [`StartPart`], [`WindowPart`] or [`ModelPart`] for its algorithm and
+//! [`Custom`] for its parameters, and registers the parameters with a
+//! [`Registry`](crate::Registry). `examples/rust-algorithm` in the repository is such a crate.
 
 use alloc::boxed::Box;
 
@@ -14,13 +14,15 @@ use crate::open::{AnyModel, AnyStart, AnyWindow};
 use crate::parameter::{ParameterError, Value};
 use crate::part::{ModelPart, StartPart, WindowPart};
 
-/// A user-defined algorithm with the parameters chosen for it. Plain data: a scenario is copied to other threads.
+/// A user-defined algorithm with the parameters chosen for it. Plain data: a scenario is copied to
+/// other threads.
 pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
     /// The parts that control a connection: a start, a window algorithm or a model.
     type Part: Clone + fmt::Debug + Send + Sync + 'static;
     /// Its row in the registry.
     fn entry(&self) -> Entry;
-    /// Sets one parameter by name. The struct that [`parameters!`](crate::parameters) declares has a function for it.
+    /// Sets one parameter by name. The struct that [`parameters!`](crate::parameters) declares has
+    /// a function for it.
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     /// A new one for a connection.
     fn build(&self) -> Self::Part;
@@ -265,7 +267,8 @@ mod tests {
 
     #[test]
     fn what_it_sets_is_held_between_bounds() {
-        // 0 and 10^12 segments are windows, though not such as a sender can have; the threshold is never below two.
+        // 0 and 10^12 segments are windows, though not such as a sender can have; the threshold is
+        // never below two.
         for (sets, window, threshold) in
             [((0.0, 0.0), 1.0, 2.0), ((1e12, f64::INFINITY), 1e9, f64::INFINITY), ((3.5, 7.0), 3.5, 7.0)]
         {

@@ -23,7 +23,8 @@ impl Pacing {
         let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
         Self { interval, size, tick: Duration::ZERO }
     }
-    /// The rate on the wire, as transports ask for that space by rate instead of interval (`sk_pacing_rate` in Linux).
+    /// The rate on the wire, as transports ask for that space by rate instead of interval
+    /// (`sk_pacing_rate` in Linux).
     pub fn bytes_per_second(&self) -> f64 {
         self.size.get() as f64 / self.interval.seconds()
     }
@@ -92,7 +93,8 @@ names! {
         ProbeUp = 9 => "probe up",
         /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
         ProbeRtt = 10 => "probe RTT",
-        /// A window that was estimated, or granted by the routers, is spread over a round trip (Swift Start, Quick-Start).
+        /// A window that was estimated, or granted by the routers, is spread over a round trip
+        /// (Swift Start, Quick-Start).
         PacedStart = 11 => "paced start",
     }
 }

@@ -17,7 +17,8 @@ pub struct Sending {
     delivered: u64,
     /// "P.delivered_time": when that was last increased.
     delivered_time: Time,
-    /// "P.first_send_time": when the segment was sent whose delivery began the current sampling interval.
+    /// "P.first_send_time": when the segment was sent whose delivery began the current sampling
+    /// interval.
     first_sent_time: Time,
     /// "P.tx_in_flight": payload in flight, this segment included, bytes.
     tx_in_flight: u64,
@@ -44,8 +45,8 @@ pub struct DeliveryRate {
     delivered_time: Time,
     /// "C.first_send_time".
     first_sent_time: Time,
-    /// "C.app_limited": while no more than this has been delivered, bytes, a segment sent in a time without data may
-    /// be among what is delivered. Zero: none is.
+    /// "C.app_limited": while no more than this has been delivered, bytes, a segment sent in a time
+    /// without data may be among what is delivered. Zero: none is.
     app_limited: u64,
     newest: Option<Newest>,
     newly_delivered: u64,
@@ -54,8 +55,8 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// A segment of `size` bytes is sent at `now`. With it `in_flight` bytes are in flight; `lost` bytes have been marked lost
-    /// since the connection began.
+    /// A segment of `size` bytes is sent at `now`. With it `in_flight` bytes are in flight; `lost`
+    /// bytes have been marked lost since the connection began.
     #[inline]
     pub fn on_sent(&mut self, now: Time, size: u64, in_flight: u64, lost: u64) -> Sending {
         // Nothing was in flight before: the idle time is not part of an interval.
@@ -89,8 +90,9 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of an acknowledgement, of which every segment was reported by [`DeliveryRate::on_delivered`]; `None`
-    /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
+    /// The sample of an acknowledgement, of which every segment was reported by
+    /// [`DeliveryRate::on_delivered`]; `None` if it delivered nothing. `lost`: payload marked lost
+    /// since the connection began, bytes.
     pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
         let newest = self.newest.take()?;
         if self.app_limited != 0 && self.delivered > self.app_limited {
@@ -120,8 +122,9 @@ impl DeliveryRate {
         Some(sample)
     }
 
-    /// The application has nothing to send, although the window has room and every loss is retransmitted: what is sent
-    /// before more than this much has been delivered is application-limited.
+    /// The application has nothing to send, although the window has room and every loss is
+    /// retransmitted: what is sent before more than this much has been delivered is
+    /// application-limited.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }

@@ -1,13 +1,14 @@
 //! From a list of algorithms: the enum that dispatches among them, and the registry's view of them.
 //!
-//! An enum, not a trait object: the path of an ACK has no dynamic dispatch. Every method of a part's trait is forwarded by
-//! the macro that [`crate::part`] makes beside the trait.
+//! An enum, not a trait object: the path of an ACK has no dynamic dispatch. Every method of a
+//! part's trait is forwarded by the macro that [`crate::part`] makes beside the trait.
 
-/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`, and with `open as AnyPart` after the
-/// choice one that user-defined algorithms can join.
+/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`, and with `open
+/// as AnyPart` after the choice one that user-defined algorithms can join.
 ///
-/// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a `new(Parameters)`. A large and
-/// seldom used algorithm is held `in Box`, so that it does not make every connection large.
+/// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a
+/// `new(Parameters)`. A large and seldom used algorithm is held `in Box`, so that it does not make
+/// every connection large.
 macro_rules! algorithms {
     (@held $held:ty) => { $held };
     (@held $held:ty, $box:ident) => { $box<$held> };
@@ -69,7 +70,8 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Hands over every parameter as 64 bits; `None` of a user-defined one, whose form is its own.
+            /// Hands over every parameter as 64 bits; `None` of a user-defined one, whose form is
+            /// its own.
             #[allow(dead_code, reason = "no estimator runs in a kernel")]
             pub(crate) fn words(&self, each: impl FnMut(u64)) -> Option<()> {
                 match self {

@@ -24,16 +24,16 @@ names! {
         Ignored => "ignored",
         /// Once per window of data, as RFC 3168 has it.
         Once => "once",
-        /// In proportion to their number, which needs accurate ECN feedback. Packets say so with ECT(1) (RFC 9331, section
-        /// 4.3).
+        /// In proportion to their number, which needs accurate ECN feedback. Packets say so with
+        /// ECT(1) (RFC 9331, section 4.3).
         InProportion => "in proportion",
     }
 }
 
 names! {
-    /// Something that not every transport does for an algorithm. Routers ([`Entry::router`]), counts of marks
-    /// ([`Marks::InProportion`]) and a partner at the receiver ([`Selection::partner`](crate::Selection::partner)) are told
-    /// elsewhere.
+    /// Something that not every transport does for an algorithm. Routers ([`Entry::router`]),
+    /// counts of marks ([`Marks::InProportion`]) and a partner at the receiver
+    /// ([`Selection::partner`](crate::Selection::partner)) are told elsewhere.
     pub enum Need {
         /// Segments leave at the rate that it sets ([`Decision::pacing`](crate::Decision::pacing)).
         Pacing => "pacing at a rate of its own",
@@ -57,8 +57,8 @@ pub struct RouterPartner {
     pub without: &'static str,
 }
 
-/// One row of `selfclock algorithms`. Written `Entry { name: "...", ..., ..Entry::WINDOW }`, so that a new field changes no
-/// algorithm that it does not concern.
+/// One row of `selfclock algorithms`. Written `Entry { name: "...", ..., ..Entry::WINDOW }`, so
+/// that a new field changes no algorithm that it does not concern.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name in a scenario.
@@ -97,7 +97,8 @@ impl Entry {
         estimate: None,
         groups: false,
     };
-    /// The same, a window algorithm. It responds to marks, because [`WindowPart::on_ecn_echo`] takes them for losses.
+    /// The same, a window algorithm. It responds to marks, because [`WindowPart::on_ecn_echo`]
+    /// takes them for losses.
     ///
     /// [`WindowPart::on_ecn_echo`]: crate::part::WindowPart::on_ecn_echo
     pub const WINDOW: Self = Self { part: Part::Window, marks: Marks::Once, ..Self::START };

@@ -157,8 +157,8 @@ pub struct RateSample {
     pub is_app_limited: bool,
 }
 
-/// Data was newly acknowledged: the cumulative ACK advanced. A transport that acknowledges packets one by one (QUIC) sums
-/// up what one ACK frame acknowledges.
+/// Data was newly acknowledged: the cumulative ACK advanced. A transport that acknowledges packets
+/// one by one (QUIC) sums up what one ACK frame acknowledges.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Acknowledged {
@@ -168,21 +168,24 @@ pub struct Acknowledged {
     pub size: Bytes,
     /// Payload delivered since the connection began, this included: bytes, not a sequence number.
     pub acknowledged_total: Bytes,
-    /// Payload sent since the connection began, retransmitted segments counted once. A round trip is over when
-    /// `acknowledged_total` reaches what this was at its beginning.
+    /// Payload sent since the connection began, retransmitted segments counted once. A round trip
+    /// is over when `acknowledged_total` reaches what this was at its beginning.
     pub sent_total: Bytes,
-    /// Round-trip time of the newest segment that this ACK covers, without the wait for a delayed ACK that older ones have in
-    /// it, if it could be measured (Karn's rule).
+    /// Round-trip time of the newest segment that this ACK covers, without the wait for a delayed
+    /// ACK that older ones have in it, if it could be measured (Karn's rule).
     pub rtt: Option<Duration>,
-    /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With that wait.
+    /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With
+    /// that wait.
     pub smoothed_rtt: Option<Duration>,
     /// Smallest `rtt` so far; before the first, that of the handshake.
     pub minimum_rtt: Option<Duration>,
     /// Payload still in flight afterwards.
     pub in_flight: Bytes,
-    /// The window was what kept the sender from sending more. A window that is not used should not grow.
+    /// The window was what kept the sender from sending more. A window that is not used should not
+    /// grow.
     pub window_limited: bool,
-    /// The sender is in recovery, or the ACK echoes a CE mark (RFC 3168): the window is not to grow on it.
+    /// The sender is in recovery, or the ACK echoes a CE mark (RFC 3168): the window is not to grow
+    /// on it.
     pub recovering: bool,
     /// Payload that the receiver newly reports as CE-marked (accurate ECN feedback).
     pub marked: Bytes,
@@ -249,14 +252,15 @@ impl DuplicateAck {
     }
 }
 
-/// Loss was detected by duplicate or selective ACKs; the missing segment is about to be retransmitted. Reported once per
-/// window of data.
+/// Loss was detected by duplicate or selective ACKs; the missing segment is about to be
+/// retransmitted. Reported once per window of data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LossDetected {
     /// When.
     pub now: Time,
-    /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without what Limited Transmit sent.
+    /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without what Limited
+    /// Transmit sent.
     pub flight_size: Bytes,
     /// Payload that is known to be lost; zero where the transport does not say.
     pub lost: Bytes,
@@ -278,7 +282,8 @@ pub struct Timeout {
     pub now: Time,
     /// FlightSize of RFC 5681: payload outstanding.
     pub flight_size: Bytes,
-    /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681, section 3.1).
+    /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681,
+    /// section 3.1).
     pub repeated: bool,
     /// Cause of the restart.
     pub cause: RestartCause,
@@ -336,8 +341,8 @@ impl RecoveryEnded {
     }
 }
 
-/// The last [`LossDetected`] or [`Timeout`] was spurious: nothing had been lost, as timestamps (RFC 4015), F-RTO (RFC 5682)
-/// or DSACK (RFC 3708) show.
+/// The last [`LossDetected`] or [`Timeout`] was spurious: nothing had been lost, as timestamps (RFC
+/// 4015), F-RTO (RFC 5682) or DSACK (RFC 3708) show.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SpuriousLoss {

@@ -121,8 +121,8 @@ impl LoneFlow {
     }
 }
 
-/// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods over the round
-/// trips they take, after `settle` periods. A recovery takes no time.
+/// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods
+/// over the round trips they take, after `settle` periods. A recovery takes no time.
 pub fn response(
     window: &mut impl WindowPart,
     state: &mut WindowState,
@@ -158,7 +158,8 @@ pub fn ends() -> [(&'static str, Tell); 3] {
     ]
 }
 
-/// Nothing is left of what a start had to say: it is slow start as in RFC 5681, a segment for an acknowledgement.
+/// Nothing is left of what a start had to say: it is slow start as in RFC 5681, a segment for an
+/// acknowledgement.
 pub fn is_plain_slow_start(start: &mut dyn StartPart, state: &mut WindowState, after: &str) {
     let event = Acknowledged { size: Bytes(3 * state.mss.get()), ..ack(0) };
     start.on_ack(&event, state);

@@ -1,4 +1,5 @@
-//! Parts of other crates without their types. Calls of these go through a pointer; those of built-in parts do not.
+//! Parts of other crates without their types. Calls of these go through a pointer; those of
+//! built-in parts do not.
 
 use alloc::boxed::Box;
 

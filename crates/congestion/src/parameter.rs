@@ -1,4 +1,5 @@
-//! Parameters of algorithms: one documented struct each, with the unit and the source of every default.
+//! Parameters of algorithms: one documented struct each, with the unit and the source of every
+//! default.
 //!
 //! [`parameters!`](crate::parameters) declares the struct and, from the same lines, the table that
 //! `selfclock algorithms` prints and the function that sets a parameter by name.
@@ -58,7 +59,8 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The same, with the word of `kind` in place of a borrowed one; `None` if `kind` has no such word.
+    /// The same, with the word of `kind` in place of a borrowed one; `None` if `kind` has no such
+    /// word.
     pub(crate) fn kept(self, kind: Kind) -> Option<Value<'static>> {
         Some(match self {
             Self::Switch(on) => Value::Switch(on),
@@ -89,15 +91,15 @@ pub struct Parameter {
     pub unit: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// Default, as it would be written in a scenario, or in words where it depends on another setting; empty: there is
-    /// none, and a value must be given.
+    /// Default, as it would be written in a scenario, or in words where it depends on another
+    /// setting; empty: there is none, and a value must be given.
     pub default: &'static str,
     /// Where the default comes from.
     pub source: &'static str,
     /// Smallest and largest allowed number, in `unit`, for kinds that have one.
     pub range: (f64, f64),
-    /// Another parameter and the value, as a scenario writes it, without which this one does nothing. If this one has no
-    /// default, that value does nothing without it either.
+    /// Another parameter and the value, as a scenario writes it, without which this one does
+    /// nothing. If this one has no default, that value does nothing without it either.
     pub requires: Option<(&'static str, &'static str)>,
 }
 
@@ -310,7 +312,8 @@ macro_rules! parameters {
                 requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
 
-            /// Hands over every parameter as 64 bits, in the order of the table; `None` where one has no such form.
+            /// Hands over every parameter as 64 bits, in the order of the table; `None` where one
+            /// has no such form.
             #[allow(unused_mut, unused_variables)]
             pub fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
                 $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
@@ -375,7 +378,8 @@ mod tests {
         }
     }
 
-    /// Each takes values of its own kind alone, both ends of its range among them, and keeps what it had where one is refused.
+    /// Each takes values of its own kind alone, both ends of its range among them, and keeps what
+    /// it had where one is refused.
     #[test]
     fn values_and_their_kinds() {
         let time = Duration::from_microseconds;
@@ -421,7 +425,8 @@ mod tests {
         assert_eq!(Parameters::TABLE.len(), 6);
     }
 
-    /// As 64 bits and back, each kind of value and each of the words; what is of no value is the default.
+    /// As 64 bits and back, each kind of value and each of the words; what is of no value is the
+    /// default.
     #[test]
     fn values_as_words() {
         let mut parameters = Parameters::default();

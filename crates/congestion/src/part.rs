@@ -1,8 +1,8 @@
 //! The traits of the parts of an algorithm: all that an author implements.
 //!
 //! A [start](StartPart) grows the window below ssthresh, a [window algorithm](WindowPart) above; an
-//! [estimator](EstimatePart) measures the path beside them. A [model](ModelPart) is all in one. What an algorithm needs at
-//! the other end is a [`ReceiverPart`](crate::receiver::ReceiverPart).
+//! [estimator](EstimatePart) measures the path beside them. A [model](ModelPart) is all in one.
+//! What an algorithm needs at the other end is a [`ReceiverPart`](crate::receiver::ReceiverPart).
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::event::{
@@ -30,8 +30,9 @@ macro_rules! methods {
 }
 
 methods! { $ start_methods:
-/// A way to begin, and to begin again after a timeout. It hears of every event, also in congestion avoidance, because
-/// some starts keep watching; it changes the window only in the methods that take a mutable state.
+/// A way to begin, and to begin again after a timeout. It hears of every event, also in congestion
+/// avoidance, because some starts keep watching; it changes the window only in the methods that
+/// take a mutable state.
 pub trait StartPart {
     /// The connection begins; the window is the initial one.
     fn begin(&mut self, _setup: &Setup, _state: &mut WindowState) {}
@@ -51,13 +52,13 @@ pub trait StartPart {
     fn holds_window(&self) -> bool {
         false
     }
-    /// Grow the window on this ACK; cwnd is below ssthresh, or the start holds the window, and the sender is not in
-    /// recovery.
+    /// Grow the window on this ACK; cwnd is below ssthresh, or the start holds the window, and the
+    /// sender is not in recovery.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A duplicate ACK arrived.
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck) {}
-    /// A loss was detected, and the window algorithm has set the window for it. What is set here counts; cwnd stays at or
-    /// below its value before the loss.
+    /// A loss was detected, and the window algorithm has set the window for it. What is set here
+    /// counts; cwnd stays at or below its value before the loss.
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {}
     /// The receiver echoed a CE mark. There is nothing to retransmit.
     fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
@@ -81,8 +82,9 @@ pub trait StartPart {
     fn option_for(&mut self, _part: ProbePart) -> Option<PeerOption> {
         None
     }
-    /// It sets nothing but the window: no pacing, no probes, no options, and it ignores [`StartPart::on_sent`]. The sender
-    /// then takes its shortest path, and does not call these. Constant for a connection.
+    /// It sets nothing but the window: no pacing, no probes, no options, and it ignores
+    /// [`StartPart::on_sent`]. The sender then takes its shortest path, and does not call these.
+    /// Constant for a connection.
     fn only_grows(&self) -> bool {
         false
     }
@@ -116,27 +118,28 @@ pub trait WindowPart {
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A loss was detected: set ssthresh, and cwnd for the recovery and after.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState);
-    /// The receiver echoed a CE mark: set ssthresh and cwnd. "The indication of congestion should be treated just as a
-    /// congestion loss in non-ECN-Capable TCP" (RFC 3168, section 6.1.2).
+    /// The receiver echoed a CE mark: set ssthresh and cwnd. "The indication of congestion should
+    /// be treated just as a congestion loss in non-ECN-Capable TCP" (RFC 3168, section 6.1.2).
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         self.on_loss(&LossDetected::new(event.now, event.flight_size), state);
     }
     /// The connection restarts from one segment: set ssthresh.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
-    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that it met.
+    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that
+    /// it met.
     fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
         state.restore(before);
     }
-    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio` times as large. The window
-    /// and the threshold have been rescaled.
+    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio`
+    /// times as large. The window and the threshold have been rescaled.
     fn on_mss_changed(&mut self, _ratio: f64) {}
 }
 }
 
 methods! { $ model_methods:
-/// An algorithm that owns both start and window. It hears of every event and is alone in changing the window. What it
-/// sets is then held between one segment and the largest window there can be, a loss never raises the window, and after a
-/// timeout it is one segment.
+/// An algorithm that owns both start and window. It hears of every event and is alone in changing
+/// the window. What it sets is then held between one segment and the largest window there can be, a
+/// loss never raises the window, and after a timeout it is one segment.
 pub trait ModelPart {
     /// The connection begins.
     fn begin(&mut self, _setup: &Setup, _state: &WindowState) {}
@@ -156,17 +159,18 @@ pub trait ModelPart {
     fn on_duplicate_ack(&mut self, _event: &DuplicateAck, _state: &mut WindowState) {}
     /// A loss was detected.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState);
-    /// The receiver echoed a CE mark, for the first time in a window of data. An algorithm that counts marks learns of them
-    /// from [`Acknowledged::marked`] instead.
+    /// The receiver echoed a CE mark, for the first time in a window of data. An algorithm that
+    /// counts marks learns of them from [`Acknowledged::marked`] instead.
     fn on_ecn_echo(&mut self, _event: &EcnEcho, _state: &mut WindowState) {}
     /// The connection restarts from one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
-    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that it met.
+    /// The last loss or timeout was spurious: undo the response to it. `before` is the window that
+    /// it met.
     fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
         state.restore(before);
     }
-    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio` times as large. The window
-    /// and the threshold have been rescaled.
+    /// The size of a segment has changed: a number of segments that is remembered becomes `ratio`
+    /// times as large. The window and the threshold have been rescaled.
     fn on_mss_changed(&mut self, _ratio: f64) {}
     /// Recovery is over.
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}

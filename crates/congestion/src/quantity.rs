@@ -1,8 +1,8 @@
 //! Quantities: a number and a unit, read exactly.
 //!
-//! "4.8 kbps" is 4800 bit/s because the digits are read as an integer and scaled, never as a binary fraction.
-//! What is finer than a picosecond or a bit per second is rounded to the nearest; a fraction of a byte or a
-//! packet is refused.
+//! "4.8 kbps" is 4800 bit/s because the digits are read as an integer and scaled, never as a binary
+//! fraction. What is finer than a picosecond or a bit per second is rounded to the nearest; a
+//! fraction of a byte or a packet is refused.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;

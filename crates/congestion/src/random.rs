@@ -1,6 +1,8 @@
-//! Random numbers for algorithms that draw any: they follow from a seed that the connection is given.
+//! Random numbers for algorithms that draw any: they follow from a seed that the connection is
+//! given.
 
-/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): eight bytes of state, and one call is three multiplications.
+/// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): eight bytes of state, and one call is three
+/// multiplications.
 #[derive(Clone, Copy, Debug)]
 pub struct Random(u64);
 
@@ -42,7 +44,8 @@ mod tests {
         assert!(numbers.iter().all(|number| *number == again.uniform()));
     }
 
-    /// The first numbers of the reference implementation (splitmix64.c of Sebastiano Vigna) from the seed 1234567.
+    /// The first numbers of the reference implementation (splitmix64.c of Sebastiano Vigna) from
+    /// the seed 1234567.
     #[test]
     fn the_published_sequence() {
         let mut random = Random::new(1_234_567);

@@ -23,7 +23,8 @@ use crate::start::{self, StartChoice};
 use crate::state::Setup;
 use crate::window::{self, WindowChoice};
 
-/// Everything that can be named in a scenario: the starts, the windows, the models, then the estimators.
+/// Everything that can be named in a scenario: the starts, the windows, the models, then the
+/// estimators.
 pub const ENTRIES: &[Entry] = &{
     const KINDS: [&[Entry]; 4] = [start::ENTRIES, window::ENTRIES, model::ENTRIES, estimate::ENTRIES];
     const COUNT: usize = KINDS[0].len() + KINDS[1].len() + KINDS[2].len() + KINDS[3].len();
@@ -143,7 +144,8 @@ impl Registry {
         ENTRIES.iter().copied().chain(starts).chain(windows).chain(models)
     }
 
-    /// The named start and window, with the window's usual estimator; `None` if there is no such part.
+    /// The named start and window, with the window's usual estimator; `None` if there is no such
+    /// part.
     pub fn parts(&self, start: &str, window: &str) -> Option<Selection> {
         let start =
             StartChoice::named(start).or_else(|| find(&self.starts, start).map(StartChoice::Custom))?;
@@ -170,7 +172,8 @@ fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
     EstimateChoice::named(window.entry().estimate?)
 }
 
-/// A start and a window, with an estimator if there is one, or a model; with their parameters, chosen by name.
+/// A start and a window, with an estimator if there is one, or a model; with their parameters,
+/// chosen by name.
 #[derive(Clone)]
 pub struct Selection {
     choice: Choice,
@@ -219,8 +222,8 @@ impl Selection {
         Choice::Model(ModelChoice::Custom(CustomChoice::<dyn AnyModel>::new(custom))).into()
     }
 
-    /// The same start and window with the named estimator, or with none; `None` if there is no estimator with that name, or
-    /// a model has been chosen.
+    /// The same start and window with the named estimator, or with none; `None` if there is no
+    /// estimator with that name, or a model has been chosen.
     pub fn with_estimate(self, name: &str) -> Option<Self> {
         let Choice::Parts { start, window, .. } = self.choice else { return None };
         let estimate = if name == NO_ESTIMATE { None } else { Some(EstimateChoice::named(name)?) };
@@ -327,9 +330,10 @@ impl Selection {
         &self.settings
     }
 
-    /// The parameters as a prebuilt object in a kernel takes them: their number, then each as 64 bits
-    /// ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the start before those of the window.
-    /// `None` if there is an estimator, or something user-defined: no such object is prebuilt.
+    /// The parameters as a prebuilt object in a kernel takes them: their number, then each as 64
+    /// bits ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the
+    /// start before those of the window. `None` if there is an estimator, or something
+    /// user-defined: no such object is prebuilt.
     pub fn parameter_words(&self) -> Option<Vec<u64>> {
         let mut words = alloc::vec![0];
         match &self.choice {

@@ -26,10 +26,11 @@ pub struct WindowState {
     pub receive_window: Bytes,
     /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
     pub byte_counting: bool,
-    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP increments cwnd by at most
-    /// SMSS bytes for each ACK received" (RFC 5681). With byte counting two, the limit L = 2 SMSS of RFC 3465, section 2.3,
-    /// until a timeout: in a slow start that follows one L is one segment (section 2.4), because an acknowledgement may then
-    /// cover much that left the network long ago. Linux counts all that is acknowledged, also then.
+    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP
+    /// increments cwnd by at most SMSS bytes for each ACK received" (RFC 5681). With byte counting
+    /// two, the limit L = 2 SMSS of RFC 3465, section 2.3, until a timeout: in a slow start that
+    /// follows one L is one segment (section 2.4), because an acknowledgement may then cover much
+    /// that left the network long ago. Linux counts all that is acknowledged, also then.
     pub slow_start_limit: f64,
     /// The estimator's view of the path, if there is one.
     pub path: PathEstimate,
@@ -59,8 +60,9 @@ impl WindowState {
         let Self { cwnd, ssthresh, slow_start_limit, .. } = *self;
         WindowBefore { cwnd, ssthresh, slow_start_limit }
     }
-    /// Undoes the response to a loss, unless the window has grown beyond what it was: "if the current cwnd has already
-    /// exceeded the previous cwnd, CUBIC will continue to use the current cwnd" (RFC 9438, section 4.9.2).
+    /// Undoes the response to a loss, unless the window has grown beyond what it was: "if the
+    /// current cwnd has already exceeded the previous cwnd, CUBIC will continue to use the current
+    /// cwnd" (RFC 9438, section 4.9.2).
     pub fn restore(&mut self, before: &WindowBefore) {
         if self.cwnd < before.cwnd {
             let WindowBefore { cwnd, ssthresh, slow_start_limit } = *before;
@@ -110,7 +112,8 @@ impl WindowState {
     pub fn receive_window_segments(&self) -> f64 {
         self.segments(self.receive_window)
     }
-    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is smaller.
+    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is
+    /// smaller.
     pub fn window_in_use(&self) -> f64 {
         self.cwnd.min(self.receive_window_segments())
     }
@@ -127,7 +130,8 @@ pub struct WindowBefore {
     pub slow_start_limit: f64,
 }
 
-/// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot overflow.
+/// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot
+/// overflow.
 pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
 
 /// Set-up of a connection. The default is a connection of today: ten segments of 1448 bytes, SACK,

@@ -1,7 +1,7 @@
 //! Time, size and rate as separate types, so that a wrong unit does not compile.
 //!
-//! Time is counted in whole picoseconds: one bit at 400 Gbit/s lasts 2.5 ps, so a byte is exact, sums do not
-//! drift, and 2^64 ps is 213 days.
+//! Time is counted in whole picoseconds: one bit at 400 Gbit/s lasts 2.5 ps, so a byte is exact,
+//! sums do not drift, and 2^64 ps is 213 days.
 
 use core::fmt;
 use core::ops::{Add, AddAssign, Sub};
@@ -80,7 +80,8 @@ impl Duration {
     pub const fn from_milliseconds(milliseconds: u64) -> Self {
         Self(milliseconds.saturating_mul(1_000_000_000))
     }
-    /// `seconds` s, rounded to the nearest picosecond; negative and NaN become zero, too large becomes the maximum.
+    /// `seconds` s, rounded to the nearest picosecond; negative and NaN become zero, too large
+    /// becomes the maximum.
     pub fn from_seconds(seconds: f64) -> Self {
         // `as` saturates and maps NaN to 0. +0.5 then truncation rounds to nearest without libm.
         Self((seconds * PICOSECONDS_PER_SECOND as f64 + 0.5) as u64)
@@ -97,7 +98,8 @@ impl Duration {
     pub const fn times(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
-    /// `self` × `numerator` / `denominator`, rounded down, saturating; zero if the denominator is zero.
+    /// `self` × `numerator` / `denominator`, rounded down, saturating; zero if the denominator is
+    /// zero.
     pub const fn scaled(self, numerator: u64, denominator: u64) -> Self {
         if denominator == 0 {
             return Self(0);
@@ -140,13 +142,14 @@ impl Rate {
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
-    /// How long `size` takes at this rate, rounded to the nearest picosecond; the maximum at rate zero.
+    /// How long `size` takes at this rate, rounded to the nearest picosecond; the maximum at rate
+    /// zero.
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // A packet's time fits in 64 bits, and their division is several times faster: a link with packets of many sizes
-        // has one for each packet.
+        // A packet's time fits in 64 bits, and their division is several times faster: a link with
+        // packets of many sizes has one for each packet.
         if let Some(bits) = size.0.checked_mul(8 * PICOSECONDS_PER_SECOND)
             && let Some(numerator) = bits.checked_add(self.0 / 2)
         {
@@ -277,7 +280,8 @@ mod tests {
         assert_eq!((Time::ZERO + Duration::from_microseconds(10_000)).ticks(tick), 1);
     }
 
-    /// Where it does not divide, to the nearest picosecond: 8/3 s are 2.666... s and 8/7 s are 1.142857 s.
+    /// Where it does not divide, to the nearest picosecond: 8/3 s are 2.666... s and 8/7 s are
+    /// 1.142857 s.
     #[test]
     fn transmission_time_is_rounded_where_the_rate_does_not_divide() {
         for (bits_per_second, bytes, picoseconds) in [
@@ -316,7 +320,8 @@ mod tests {
         assert_eq!(span(10).scaled(0, 4), Duration::ZERO);
     }
 
-    /// Nanoseconds are whole in both; what std can say and we cannot is held, and picoseconds are rounded down.
+    /// Nanoseconds are whole in both; what std can say and we cannot is held, and picoseconds are
+    /// rounded down.
     #[test]
     fn lengths_of_time_of_the_standard_library() {
         use core::time::Duration as Std;

@@ -1,5 +1,6 @@
-//! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order, also
-//! impossible ones: at random, and those that the fuzzer of `fuzz/` has kept.
+//! Every start with every window algorithm, every model and every estimator, whatever parameters,
+//! under events in any order, also impossible ones: at random, and those that the fuzzer of `fuzz/`
+//! has kept.
 
 mod harness;
 
@@ -48,7 +49,8 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
         any::<u8>().prop_map(|id| SwiftStartOption::Mark(PairMark::First, id)),
     ]
     .prop_map(PeerOption::SwiftStart);
-    // What a receiver answers that makes up the nonce is hardly ever right: `answer_request` tells it.
+    // What a receiver answers that makes up the nonce is hardly ever right: `answer_request` tells
+    // it.
     let quick = (any::<u8>(), any::<u8>(), any::<u32>())
         .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response { rate, ttl_difference, nonce })
         .prop_map(PeerOption::QuickStart);
@@ -133,9 +135,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A receiver that divides its acknowledgements lets no window grow further than one that acknowledges each segment: "a
-/// security hole TCP receivers can use to induce the sender into increasing the sending rate too rapidly" (RFC 3465). Windows
-/// that add something per acknowledgement used to add it ten times for ten parts of a segment.
+/// A receiver that divides its acknowledgements lets no window grow further than one that
+/// acknowledges each segment: "a security hole TCP receivers can use to induce the sender into
+/// increasing the sending rate too rapidly" (RFC 3465). Windows that add something per
+/// acknowledgement used to add it ten times for ten parts of a segment.
 #[test]
 fn divided_acknowledgements_gain_nothing() {
     for window in names(Part::Window) {

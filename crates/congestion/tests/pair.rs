@@ -1,4 +1,5 @@
-//! Controllers of types that the compiler knows, as they are compiled for the kernel, decide as those that are chosen by name.
+//! Controllers of types that the compiler knows, as they are compiled for the kernel, decide as
+//! those that are chosen by name.
 
 use selfclock_congestion::composition::{Alone, Composition, Pair};
 use selfclock_congestion::model::{bbr3, prague};

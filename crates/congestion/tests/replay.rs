@@ -1,5 +1,6 @@
-//! A recorded connection of every algorithm, replayed to the bit. A change of an algorithm's behaviour shows here; if it is
-//! meant, `SELFCLOCK_RENEW=1 cargo test -p selfclock-congestion --test replay` records them anew.
+//! A recorded connection of every algorithm, replayed to the bit. A change of an algorithm's
+//! behaviour shows here; if it is meant, `SELFCLOCK_RENEW=1 cargo test -p selfclock-congestion
+//! --test replay` records them anew.
 
 mod path;
 
@@ -62,7 +63,8 @@ fn every_event_is_on_record() {
     }
 }
 
-/// The replay can fail: of another algorithm, of a parameter that is one part in a million off, and of a changed byte.
+/// The replay can fail: of another algorithm, of a parameter that is one part in a million off, and
+/// of a changed byte.
 #[test]
 fn a_change_is_seen() {
     let trace = recorded("cubic");

@@ -13,7 +13,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Bytes that are kept of each packet: the longest headers of IPv6 without extensions and TCP, and what follows them.
+/// Bytes that are kept of each packet: the longest headers of IPv6 without extensions and TCP, and
+/// what follows them.
 pub const KEPT: usize = 160;
 
 /// `if_tsresol`: timestamps count units of 10^-9 s.
@@ -60,7 +61,8 @@ pub struct Capture<W: Write> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins the capture of the host with this index and name. Times in it are since the beginning of the emulation.
+    /// Begins the capture of the host with this index and name. Times in it are since the beginning
+    /// of the emulation.
     ///
     /// # Errors
     /// Those of `out`.

@@ -3,8 +3,8 @@
 use selfclock_congestion::units::{Duration, Time};
 use std::time::Instant;
 
-/// Time since an emulation began, in whole nanoseconds: what the clock of the system has. A record that holds seconds as 64-bit
-/// floating point gives it back exactly for three months.
+/// Time since an emulation began, in whole nanoseconds: what the clock of the system has. A record
+/// that holds seconds as 64-bit floating point gives it back exactly for three months.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 

@@ -1,4 +1,5 @@
-//! The connections that packets belong to, by protocol, addresses and ports, and their places in the plan.
+//! The connections that packets belong to, by protocol, addresses and ports, and their places in
+//! the plan.
 
 use crate::header::{Header, TCP, UDP};
 use crate::passive::Data;
@@ -11,7 +12,8 @@ use std::net::IpAddr;
 /// Connections that are told apart in results; of more only queues and routers know.
 pub const MOST_CONNECTIONS: usize = 100_000;
 
-/// A place may be taken by another connection when the one before has sent nothing for so long: longer when its end was not seen.
+/// A place may be taken by another connection when the one before has sent nothing for so long:
+/// longer when its end was not seen.
 const IDLE_AFTER_END: Duration = Duration::from_milliseconds(10_000);
 const IDLE: Duration = Duration::from_milliseconds(60_000);
 
@@ -94,7 +96,8 @@ impl Connection {
         usize::from(payload(1) > payload(0))
     }
 
-    /// Shift of the windows that an end advertises; `None`: a SYN was not seen. RFC 7323: both must have offered it.
+    /// Shift of the windows that an end advertises; `None`: a SYN was not seen. RFC 7323: both must
+    /// have offered it.
     pub fn shift(&self, end: usize) -> Option<u8> {
         let [Some(_), Some(_)] = self.ends.map(|end| end.syn) else { return None };
         match (self.ends[end].scale, self.ends[1 - end].scale) {
@@ -170,7 +173,8 @@ impl Connections {
         }
     }
 
-    /// The connection of a packet on this path, which its first packet makes. `names`: of the host that sends it, and of the other.
+    /// The connection of a packet on this path, which its first packet makes. `names`: of the host
+    /// that sends it, and of the other.
     pub fn of(&mut self, now: Time, header: &Header, path: usize, paths: &Paths, names: [&str; 2]) -> Place {
         let key = Key::of(header);
         let known = self.by_key.get(&key).copied().filter(|&index| !self.begins_anew(index, header));

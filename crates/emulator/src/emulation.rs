@@ -1,4 +1,5 @@
-//! A scenario's network for real packets: packets and times in, packets out. No clock and no device is touched here.
+//! A scenario's network for real packets: packets and times in, packets out. No clock and no device
+//! is touched here.
 
 use crate::connection::{Connection, Connections, Place};
 use crate::error::EmulationError;
@@ -176,7 +177,8 @@ impl Emulation {
         })
     }
 
-    /// The plan that its network is made from: links of the scenario, and a place for each connection.
+    /// The plan that its network is made from: links of the scenario, and a place for each
+    /// connection.
     pub fn plan(&self) -> &Plan {
         &self.paths.plan
     }
@@ -186,7 +188,8 @@ impl Emulation {
         &self.hosts
     }
 
-    /// A host sends a packet now. What is due before must have been taken with [`Emulation::advance`].
+    /// A host sends a packet now. What is due before must have been taken with
+    /// [`Emulation::advance`].
     pub fn send(&mut self, now: Time, host: usize, bytes: &[u8]) {
         self.packets += 1;
         let Some(header) = Header::read(bytes) else {
@@ -236,7 +239,8 @@ impl Emulation {
         self.wires.send(now, slot, direction, &parcel, load);
     }
 
-    /// The host that has this address, or behind which it lies. What is for all who listen is for nobody.
+    /// The host that has this address, or behind which it lies. What is for all who listen is for
+    /// nobody.
     fn host_of(&self, address: IpAddr) -> Option<usize> {
         self.by_address.get(&address).copied().or_else(|| {
             if is_for_many(address) {
@@ -247,13 +251,14 @@ impl Emulation {
         })
     }
 
-    /// When something next happens in the network; `None`: nothing will before the next packet comes.
+    /// When something next happens in the network; `None`: nothing will before the next packet
+    /// comes.
     pub fn next_event(&self) -> Option<Time> {
         self.wires.next_event()
     }
 
-    /// Lets everything happen up to `now`. `deliver` gets each packet that has arrived, in the order of time, and returns when
-    /// its host had it; `None`: the host did not take it.
+    /// Lets everything happen up to `now`. `deliver` gets each packet that has arrived, in the
+    /// order of time, and returns when its host had it; `None`: the host did not take it.
     pub fn advance(&mut self, now: Time, mut deliver: impl FnMut(Delivery<'_>) -> Option<Time>) {
         let Self { wires, connections, lateness, ignored, spare, .. } = self;
         for Left { fate, load, .. } in wires.advance(now) {
@@ -288,8 +293,8 @@ impl Emulation {
         self.wires.take_packets()
     }
 
-    /// Place in the plan and name of each connection that has come since the last call and has a place of its own. Records of its
-    /// packets have its place.
+    /// Place in the plan and name of each connection that has come since the last call and has a
+    /// place of its own. Records of its packets have its place.
     pub fn take_new_names(&mut self) -> Vec<(usize, String)> {
         let new = self.connections.take_new();
         let all = self.connections.all();
@@ -387,7 +392,8 @@ fn kind(segment: &Segment, payload: u32) -> PacketKind {
     }
 }
 
-/// A segment comes from this end of its connection: notes what it says, and tells the network what it is.
+/// A segment comes from this end of its connection: notes what it says, and tells the network what
+/// it is.
 fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segment, parcel: &mut Parcel) {
     parcel.kind = kind(segment, parcel.payload);
     (parcel.ece, parcel.cwr) = (segment.ece, segment.cwr);

@@ -229,7 +229,8 @@ mod tests {
         assert_eq!(Header::read(&tcp_packet(4, 1, b"cut off")[..30]), None);
     }
 
-    /// The sum of etherparse over the whole packet is the oracle, for windows whose difference carries and does not.
+    /// The sum of etherparse over the whole packet is the oracle, for windows whose difference
+    /// carries and does not.
     #[test]
     fn checksums_hold_after_changes() {
         for version in [4, 6] {

@@ -1,4 +1,5 @@
-//! How late packets left: when each was written to its receiver's device, against when the simulator's network let it arrive.
+//! How late packets left: when each was written to its receiver's device, against when the
+//! simulator's network let it arrive.
 
 use crate::report::LatenessReport;
 use selfclock_congestion::units::Duration;
@@ -20,7 +21,8 @@ pub struct Bound {
 }
 
 impl Default for Bound {
-    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, after which a sender of 100 Mbit/s has 80 packets more.
+    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, after which a sender of 100
+    /// Mbit/s has 80 packets more.
     fn default() -> Self {
         Self { p99: Duration::from_milliseconds(1), worst: Duration::from_milliseconds(10) }
     }

@@ -9,7 +9,8 @@ use selfclock_simulator::RttHistogram;
 use selfclock_simulator::record::packets::MAXIMUM_SACK_BLOCKS;
 use std::collections::VecDeque;
 
-/// Segments that are remembered until they are acknowledged; of a receiver that never does the oldest are forgotten.
+/// Segments that are remembered until they are acknowledged; of a receiver that never does the
+/// oldest are forgotten.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// A segment that is not yet acknowledged.
@@ -25,7 +26,8 @@ struct Outstanding {
 /// Data in one direction, and the acknowledgements of it.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
-    /// Number on the wire of the first payload byte; of a connection whose SYN was not seen, of the first byte seen.
+    /// Number on the wire of the first payload byte; of a connection whose SYN was not seen, of the
+    /// first byte seen.
     first_number: Option<u32>,
     /// When its SYN was sent, if once and not yet acknowledged.
     begun: Option<Time>,
@@ -35,9 +37,11 @@ pub struct Data {
     pub acknowledged: u64,
     /// Payload that selective acknowledgements report beyond that.
     sacked: u64,
-    /// Acknowledged by the receiver, whether its sender knows or not: what its application could have read.
+    /// Acknowledged by the receiver, whether its sender knows or not: what its application could
+    /// have read.
     pub read: u64,
-    /// Segments with payload, or datagrams, handed to the path; those among them that were sent before; those that arrived.
+    /// Segments with payload, or datagrams, handed to the path; those among them that were sent
+    /// before; those that arrived.
     pub segments: u64,
     pub retransmitted: u64,
     pub arrived_segments: u64,
@@ -67,7 +71,8 @@ impl Data {
         }
     }
 
-    /// A connection with data or acknowledgements in this direction; its SYN may not have been seen.
+    /// A connection with data or acknowledgements in this direction; its SYN may not have been
+    /// seen.
     fn number(&mut self, wire: u32) -> u32 {
         *self.first_number.get_or_insert(wire)
     }
@@ -78,7 +83,8 @@ impl Data {
         near.checked_add_signed(i64::from(wire.wrapping_sub(expected) as i32))
     }
 
-    /// The sender hands a segment with payload to the path. Returns the position of its first byte, and whether it was sent before.
+    /// The sender hands a segment with payload to the path. Returns the position of its first byte,
+    /// and whether it was sent before.
     pub fn on_sent(&mut self, now: Time, wire: u32, payload: u32) -> (u64, bool) {
         let first = self.position(wire, self.sent).unwrap_or(0);
         let end = first + u64::from(payload);
@@ -107,7 +113,8 @@ impl Data {
         (first, again)
     }
 
-    /// The receiver hands an acknowledgement to the path. Returns the position of the next byte that it expects.
+    /// The receiver hands an acknowledgement to the path. Returns the position of the next byte
+    /// that it expects.
     pub fn on_ack_sent(&mut self, wire: u32) -> u64 {
         // A FIN takes a number, too.
         let next = self.position(wire, self.read).unwrap_or(0);
@@ -147,7 +154,8 @@ impl Data {
         }
     }
 
-    /// A block gives no round-trip sample: with timestamps (RFC 7323, section 4.1), too, only an acknowledgement that advances does.
+    /// A block gives no round-trip sample: with timestamps (RFC 7323, section 4.1), too, only an
+    /// acknowledgement that advances does.
     fn on_sack(&mut self, first: u64, end: u64) {
         let from = self.outstanding.partition_point(|each| each.first < first);
         for each in self.outstanding.iter_mut().skip(from).take_while(|each| each.end <= end) {
@@ -158,8 +166,9 @@ impl Data {
         }
     }
 
-    /// As in the simulator and in Linux: the smoothed time includes the wait for a delayed acknowledgement, and so is of the oldest
-    /// segment that is acknowledged; samples are of the newest. RFC 6298, section 2.3: a new one counts one eighth.
+    /// As in the simulator and in Linux: the smoothed time includes the wait for a delayed
+    /// acknowledgement, and so is of the oldest segment that is acknowledged; samples are of the
+    /// newest. RFC 6298, section 2.3: a new one counts one eighth.
     fn on_sample(&mut self, oldest: Duration, newest: Duration) {
         self.rtt.add(newest);
         self.minimum_rtt = Some(self.minimum_rtt.map_or(newest, |least| least.min(newest)));

@@ -1,7 +1,9 @@
-//! The plan of an emulation: the scenario's network, with places for connections in place of its flows.
+//! The plan of an emulation: the scenario's network, with places for connections in place of its
+//! flows.
 //!
-//! Queues and routers tell flows apart by their index in the plan, and real connections are not known before they come. So
-//! each two hosts that can reach each other have a path with a number of flows, which connections take as they come.
+//! Queues and routers tell flows apart by their index in the plan, and real connections are not
+//! known before they come. So each two hosts that can reach each other have a path with a number of
+//! flows, which connections take as they come.
 
 use crate::emulation::Settings;
 use crate::error::EmulationError;
@@ -12,17 +14,20 @@ use selfclock_simulator::plan::{
 };
 use std::collections::BTreeMap;
 
-/// An emulation without a limit ends by itself after this time: sums of times stay far from their range.
+/// An emulation without a limit ends by itself after this time: sums of times stay far from their
+/// range.
 const LONGEST: Duration = Duration::from_picoseconds(20 * 86_400 * 1_000_000_000_000);
 /// Samples that are closer would be of single packets.
 const SHORTEST_INTERVAL: Duration = Duration::from_milliseconds(10);
-/// Interval of series of an emulation without a limit, if the scenario has no shorter one: ten samples a second.
+/// Interval of series of an emulation without a limit, if the scenario has no shorter one: ten
+/// samples a second.
 const LONGEST_INTERVAL: Duration = Duration::from_milliseconds(100);
 
 /// The ways between two hosts.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Node that the forward route begins at: that of a flow of the scenario between these hosts, if there is one.
+    /// Node that the forward route begins at: that of a flow of the scenario between these hosts,
+    /// if there is one.
     pub from: usize,
     /// Node that it ends at.
     pub to: usize,
@@ -95,7 +100,8 @@ impl Paths {
         Ok(Self { plan, paths, slots_per_path, between })
     }
 
-    /// The path of a packet with this codepoint from one node to another, and whether it goes forward on it.
+    /// The path of a packet with this codepoint from one node to another, and whether it goes
+    /// forward on it.
     pub fn of(&self, from: usize, to: usize, dscp: u8) -> Option<(usize, bool)> {
         let paths = self.between.get(&ordered(from, to))?;
         let fits = |wants_dscp: bool, wants_from: bool| {
@@ -195,8 +201,8 @@ pub struct Seen {
     pub start: Time,
 }
 
-/// The plan with the flows that an emulation of it has seen in place of its own, for tables and figures. Its flows are not to
-/// be run: no algorithm and no transport setting of them is known.
+/// The plan with the flows that an emulation of it has seen in place of its own, for tables and
+/// figures. Its flows are not to be run: no algorithm and no transport setting of them is known.
 pub fn emulated(plan: &Plan, seen: &[Seen]) -> Plan {
     let pairs: Vec<_> = seen.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
     let routes = plan.routes(&pairs);

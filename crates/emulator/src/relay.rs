@@ -1,5 +1,5 @@
-//! An emulation driven by the monotonic clock and by TUN devices: one thread, which looks for packets while it is awake, and
-//! sleeps until shortly before something is due.
+//! An emulation driven by the monotonic clock and by TUN devices: one thread, which looks for
+//! packets while it is awake, and sleeps until shortly before something is due.
 
 use crate::capture::Captured;
 use crate::clock::Clock;
@@ -109,7 +109,8 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A relay between these TUN devices, one for each host of the emulation. The descriptors stay the caller's.
+    /// A relay between these TUN devices, one for each host of the emulation. The descriptors stay
+    /// the caller's.
     ///
     /// # Errors
     /// A descriptor that is not open.
@@ -138,8 +139,8 @@ impl Relay {
         })
     }
 
-    /// Relays until there is something to read from `stop`, `told_to_stop` is set, or the duration is over. `take` gets what
-    /// is handed on; an error of it ends the relay.
+    /// Relays until there is something to read from `stop`, `told_to_stop` is set, or the duration
+    /// is over. `take` gets what is handed on; an error of it ends the relay.
     ///
     /// # Errors
     /// The system does not let it wait; those of `take`.
@@ -277,7 +278,8 @@ impl Relay {
         now: Time,
         take: &mut impl FnMut(Taken) -> Result<(), EmulationError>,
     ) -> Result<(), EmulationError> {
-        // A place is taken again when it has been idle for long: what is recorded of the one before has been handed on.
+        // A place is taken again when it has been idle for long: what is recorded of the one before
+        // has been handed on.
         let names = self.emulation.take_new_names();
         if !names.is_empty() {
             take(Taken::Names(names))?;

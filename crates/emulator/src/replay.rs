@@ -1,4 +1,5 @@
-//! Recorded arrivals, sent through the simulator's network again: everything that happens to them must be the same.
+//! Recorded arrivals, sent through the simulator's network again: everything that happens to them
+//! must be the same.
 
 use crate::emulation::Settings;
 use crate::error::EmulationError;

@@ -49,7 +49,8 @@ pub struct Report {
     pub emulation: EmulationReport,
 }
 
-/// Totals of one connection: of the direction in which most payload was sent. `None` is what a path cannot know.
+/// Totals of one connection: of the direction in which most payload was sent. `None` is what a path
+/// cannot know.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowReport {
     /// Who began it and its port, the other host and its port.
@@ -60,8 +61,8 @@ pub struct FlowReport {
     pub from: String,
     /// Node that receives it.
     pub to: String,
-    /// Payload that the receiver acknowledged (UDP: that arrived), over the time from the first packet to completion, or to the
-    /// end of the run (UDP: to its last packet).
+    /// Payload that the receiver acknowledged (UDP: that arrived), over the time from the first
+    /// packet to completion, or to the end of the run (UDP: to its last packet).
     pub goodput_bps: f64,
     /// All packets with payload that arrived at the receiver, over the same time.
     pub throughput_bps: f64,
@@ -77,7 +78,8 @@ pub struct FlowReport {
     pub timeouts: Option<u64>,
     /// Not known.
     pub fast_retransmits: Option<u64>,
-    /// Least time from a segment to its acknowledgement at the sender's end of the path; `None` for UDP.
+    /// Least time from a segment to its acknowledgement at the sender's end of the path; `None` for
+    /// UDP.
     pub rtt_min_s: Option<f64>,
     /// Mean.
     pub rtt_mean_s: Option<f64>,
@@ -112,7 +114,8 @@ pub struct EmulationReport {
     pub packets: u64,
     /// How late packets left.
     pub lateness: LatenessReport,
-    /// Longest time in which nobody looked for packets though awake: one that came then was taken in that much later.
+    /// Longest time in which nobody looked for packets though awake: one that came then was taken
+    /// in that much later.
     pub longest_pause_s: f64,
     /// SCHED_FIFO was allowed.
     pub fifo: bool,
@@ -120,7 +123,8 @@ pub struct EmulationReport {
     pub locked: bool,
     /// Why not, if they were asked for.
     pub notes: Vec<String>,
-    /// Connections that shared a place with another, because all were taken: queues and routers took them for one.
+    /// Connections that shared a place with another, because all were taken: queues and routers
+    /// took them for one.
     pub connections_sharing: u64,
     /// Packets of connections beyond the first 100,000, which are in no flow of the result.
     pub untracked: u64,

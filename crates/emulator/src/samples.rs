@@ -3,7 +3,8 @@
 use crate::passive::Data;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Samples of all flows that are kept: 28 MB. When there are more, every second one goes and the interval doubles.
+/// Samples of all flows that are kept: 28 MB. When there are more, every second one goes and the
+/// interval doubles.
 pub const MOST_SAMPLES: usize = 500_000;
 
 /// State of one direction of a connection at a sample time.
@@ -67,7 +68,8 @@ pub fn halve(samples: &mut Vec<Sample>) {
     samples.iter_mut().for_each(|sample| sample.tick /= 2);
 }
 
-/// Series of flows, in the order of the flow, then of time. What is not known of a path has no column here.
+/// Series of flows, in the order of the flow, then of time. What is not known of a path has no
+/// column here.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowColumns {
     /// Sample time, s.
@@ -78,7 +80,8 @@ pub struct FlowColumns {
     pub sent_bytes: Vec<u64>,
     /// Payload acknowledged cumulatively so far, as far as its sender knows; `None` for UDP.
     pub acknowledged_bytes: Vec<Option<u64>>,
-    /// Payload known to have arrived so far: to the sender of a TCP connection, to the receiver of UDP.
+    /// Payload known to have arrived so far: to the sender of a TCP connection, to the receiver of
+    /// UDP.
     pub delivered_bytes: Vec<u64>,
     /// Payload of which the sender knows no arrival; `None` for UDP.
     pub in_flight_bytes: Vec<Option<u64>>,

@@ -8,14 +8,16 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 use std::time::Duration;
 
-/// Priority among SCHED_FIFO threads: above all ordinary ones, below the kernel's own interrupt threads (50).
+/// Priority among SCHED_FIFO threads: above all ordinary ones, below the kernel's own interrupt
+/// threads (50).
 const PRIORITY: libc::c_int = 5;
 
 fn checked(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
-/// A file of our own for what a descriptor of the caller's stands for: that may be closed at any time.
+/// A file of our own for what a descriptor of the caller's stands for: that may be closed at any
+/// time.
 pub fn share(descriptor: RawFd) -> io::Result<File> {
     // SAFETY: takes numbers. A descriptor that is not open is an error.
     let own = checked(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) })?;
@@ -83,7 +85,8 @@ pub fn wake_exactly() {
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
-/// Keeps the memory of this process from being swapped out, once it is used; until the value is dropped.
+/// Keeps the memory of this process from being swapped out, once it is used; until the value is
+/// dropped.
 pub struct LockedMemory(());
 
 impl LockedMemory {

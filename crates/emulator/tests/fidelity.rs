@@ -1,4 +1,5 @@
-//! Real packets at the times of simulated ones meet what the simulated ones met: every event of every packet is the same.
+//! Real packets at the times of simulated ones meet what the simulated ones met: every event of
+//! every packet is the same.
 
 mod common;
 
@@ -24,7 +25,8 @@ fn of(builder: PlanBuilder) -> Plan {
     plan
 }
 
-/// Three TCP flows and one of UDP that fill a queue. They begin one after the other, which is the order of their places.
+/// Three TCP flows and one of UDP that fill a queue. They begin one after the other, which is the
+/// order of their places.
 fn busy(discipline: DisciplinePlan) -> Plan {
     let transport = Transport { ecn: Ecn::Classic, ..Transport::modern() };
     let network =
@@ -65,8 +67,9 @@ fn shown(record: &PacketRecord) -> (Time, PacketEvent, u32, u32, PacketKind, Cod
     (time, event, link, flow, kind, ecn, number, size, retransmission)
 }
 
-/// Simulates a plan, then sends real packets at the same times. They may come in another order where several come at one time,
-/// so the events of each packet are compared, and each packet is known by when it was sent, by whom, and what it is.
+/// Simulates a plan, then sends real packets at the same times. They may come in another order
+/// where several come at one time, so the events of each packet are compared, and each packet is
+/// known by when it was sent, by whom, and what it is.
 fn compare(plan: &Plan) -> Compared {
     let simulated = Simulation::new(plan).run().expect("nothing stops the run");
     let records: Vec<_> = simulated.packets.iter().collect();
@@ -137,11 +140,13 @@ fn flows_are_followed_on_their_path() {
         }
         assert_eq!(Some(own.retransmitted_segments), seen.retransmitted_segments, "{name}");
         assert!(own.retransmitted_segments > 0, "{name} shows nothing of retransmissions");
-        // What the receiver has and has not acknowledged yet: a delayed ACK's two segments, and a hole's.
+        // What the receiver has and has not acknowledged yet: a delayed ACK's two segments, and a
+        // hole's.
         let unknown = own.delivered_bytes - seen.delivered_bytes;
         assert!(unknown <= 2 * 1448, "{name}: {unknown} B");
         assert_eq!(own.rtt_min_s, seen.rtt_min_s, "{name}: the handshake");
-        // With timestamps there is a sample on an ACK of segments that were sent twice, too: some in a thousand.
+        // With timestamps there is a sample on an ACK of segments that were sent twice, too: some
+        // in a thousand.
         let (mean, seen) = (own.rtt_mean_s.expect("samples"), seen.rtt_mean_s.expect("samples"));
         assert!((seen / mean - 1.0).abs() < 0.005, "{name}: {seen} s on the path, {mean} s at the sender");
     }
@@ -166,8 +171,9 @@ fn a_constant_rate() {
     assert_eq!(emulated.report.flows[0].dropped_packets, dropped as u64);
 }
 
-/// M/D/1 at a load of 0.6: the mean wait is rho / (2 (1 - rho)) = 0.75 services, 0.6 ms. 7,500 packets; a wait is correlated over
-/// some 1 / (1 - rho)^2 = 6 services, so the mean of some 1,200 independent ones with a deviation of about their mean is good to 3 %.
+/// M/D/1 at a load of 0.6: the mean wait is rho / (2 (1 - rho)) = 0.75 services, 0.6 ms. 7,500
+/// packets; a wait is correlated over some 1 / (1 - rho)^2 = 6 services, so the mean of some 1,200
+/// independent ones with a deviation of about their mean is good to 3 %.
 #[test]
 fn random_arrivals_at_one_link() {
     let Compared { emulated, .. } =
@@ -198,7 +204,8 @@ fn libm_sqrt(value: f64) -> f64 {
     value.sqrt()
 }
 
-/// RFC 9332: a classic packet is dropped or marked with the square of half the probability with which one of L4S is marked.
+/// RFC 9332: a classic packet is dropped or marked with the square of half the probability with
+/// which one of L4S is marked.
 #[test]
 fn dualpi2_couples_its_queues() {
     let discipline = DisciplinePlan::named("dualpi2").expect("it is listed");

@@ -96,8 +96,8 @@ fn with_ack(scales: [Option<u8>; 2], window: u16) -> Vec<Sent> {
     handshake(scales).into_iter().chain([ack]).collect()
 }
 
-/// Both offered scaling, the client by 2^7: 30,000 bytes are 234 units, rounded down. SYNs have no scaled window and stay as
-/// they are.
+/// Both offered scaling, the client by 2^7: 30,000 bytes are 234 units, rounded down. SYNs have no
+/// scaled window and stay as they are.
 #[test]
 fn a_router_writes_windows_in_units_of_the_scale() {
     let all = with_ack([Some(7), Some(2)], 500);

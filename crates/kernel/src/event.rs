@@ -1,6 +1,7 @@
 //! The event that the kernel part reports: `struct event` of `bpf/shared.h`.
 
-/// Declares the fields of [`KernelEvent`] in their order in memory, the longest first, so that nothing is padded.
+/// Declares the fields of [`KernelEvent`] in their order in memory, the longest first, so that
+/// nothing is padded.
 macro_rules! fields {
     ($($(#[$about:meta])* $name:ident: $kind:ty,)+) => {
         /// An event of a connection, as the kernel part reports it.
@@ -149,8 +150,9 @@ pub mod kind {
     pub const START: u8 = 4;
     /// The flow ends, or is handed over to another control.
     pub const RELEASE: u8 = 5;
-    /// A device takes a packet of data: `delivered` is its payload in bytes, `acked_sacked` its segments, `prior_delivered`
-    /// its first sequence number, and `number` that of the event before.
+    /// A device takes a packet of data: `delivered` is its payload in bytes, `acked_sacked` its
+    /// segments, `prior_delivered` its first sequence number, and `number` that of the event
+    /// before.
     pub const SENT: u8 = 6;
 }
 
@@ -170,7 +172,8 @@ pub mod state {
 
 /// Flags of `tcp_ack` (`net/ipv4/tcp_input.c`).
 pub mod flag {
-    /// The segment has data, changes the receive window, or acknowledges data or a SYN: no duplicate (`FLAG_NOT_DUP`).
+    /// The segment has data, changes the receive window, or acknowledges data or a SYN: no
+    /// duplicate (`FLAG_NOT_DUP`).
     pub const NOT_DUPLICATE: i32 = 0x01 | 0x02 | 0x04 | 0x10;
     /// It has new SACK blocks.
     pub const DATA_SACKED: i32 = 0x20;
@@ -182,7 +185,8 @@ pub mod flag {
 mod tests {
     use super::*;
 
-    /// The C side has the same size, with no padding; the object's BTF is compared in `tests/object.rs`.
+    /// The C side has the same size, with no padding; the object's BTF is compared in
+    /// `tests/object.rs`.
     #[test]
     fn an_event_of_the_ring() {
         assert_eq!(KernelEvent::SIZE, 184);

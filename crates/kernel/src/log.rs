@@ -1,9 +1,10 @@
 //! Events and answers of real connections in a file, and their replay.
 //!
-//! `selfkern`, the version, then the algorithm and its parameters (the head of a [trace](selfclock_congestion::trace)) and a
-//! text that says where the record was made. Then a record for each event: the slot, a mask of the fields that differ from the
-//! slot's record before, and the differences, zigzag-coded, seven bits a byte. Last an end mark with the number of events:
-//! without it the file is incomplete.
+//! `selfkern`, the version, then the algorithm and its parameters (the head of a
+//! [trace](selfclock_congestion::trace)) and a text that says where the record was made. Then a
+//! record for each event: the slot, a mask of the fields that differ from the slot's record before,
+//! and the differences, zigzag-coded, seven bits a byte. Last an end mark with the number of
+//! events: without it the file is incomplete.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -323,8 +324,8 @@ fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
     Some(state(&bridge, &event))
 }
 
-/// Runs the events of a log through new connections under `other`, or the algorithm of the log, and compares every answer,
-/// bit for bit.
+/// Runs the events of a log through new connections under `other`, or the algorithm of the log, and
+/// compares every answer, bit for bit.
 pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Result<Replay, LogError> {
     let reader = Reader::new(log)?;
     let own = reader.selection(registry);
@@ -353,8 +354,8 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
     Ok(done)
 }
 
-/// Runs the events of a log again and hands over every connection as a [trace](selfclock_congestion::trace), with its last
-/// event.
+/// Runs the events of a log again and hands over every connection as a
+/// [trace](selfclock_congestion::trace), with its last event.
 pub fn traces(
     registry: &Registry,
     log: &[u8],

@@ -1,8 +1,9 @@
-//! Entry points for the kernel part in `bpf/native.bpf.c`: a connection under an algorithm, decided in the kernel. Compiled for BPF
-//! alone; on the host the same [`Flow`] replays what was recorded.
+//! Entry points for the kernel part in `bpf/native.bpf.c`: a connection under an algorithm, decided
+//! in the kernel. Compiled for BPF alone; on the host the same [`Flow`] replays what was recorded.
 
-/// The entry points of an object: `object! { TYPE, words, |setup, next| controller }` for a [`Flow`](crate::bridge::Flow) of
-/// this type of controller, whose parameters are `u64` words ([`Selection::parameter_words`]), handed over by `next`.
+/// The entry points of an object: `object! { TYPE, words, |setup, next| controller }` for a
+/// [`Flow`](crate::bridge::Flow) of this type of controller, whose parameters are `u64` words
+/// ([`Selection::parameter_words`]), handed over by `next`.
 ///
 /// [`Selection::parameter_words`]: selfclock_congestion::Selection::parameter_words
 #[macro_export]

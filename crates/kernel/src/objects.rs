@@ -2,7 +2,8 @@
 
 use selfclock_congestion::Selection;
 
-/// Labels of the algorithms, such as `cubic+hystart++`, and their objects, in the order of the labels.
+/// Labels of the algorithms, such as `cubic+hystart++`, and their objects, in the order of the
+/// labels.
 pub const OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// The object of an algorithm; `None` if there is none.

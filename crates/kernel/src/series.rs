@@ -1,4 +1,5 @@
-//! A record's connections as the simulator's table of flows: the same quantities, sampled at a fixed interval.
+//! A record's connections as the simulator's table of flows: the same quantities, sampled at a
+//! fixed interval.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,8 @@ use selfclock_congestion::{Controller, Registry};
 use crate::bridge::{Bridge, Flow, in_flight, setup};
 use crate::log::{LogError, Reader};
 
-/// Samples of connections, in columns. A sample shows the state after everything that happened up to and at its time.
+/// Samples of connections, in columns. A sample shows the state after everything that happened up
+/// to and at its time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// Time since the first event of the record, s.
@@ -81,7 +83,8 @@ pub fn series(registry: &Registry, log: &[u8], interval_ns: u64) -> Result<Serie
     let mut series = Series::default();
     let interval = interval_ns.max(1);
     let mut began = None;
-    // Of each connection the number of its next sample, and what had been delivered before the first.
+    // Of each connection the number of its next sample, and what had been delivered before the
+    // first.
     let mut next: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     for entry in reader {
         let event = entry?.event;

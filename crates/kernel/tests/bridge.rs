@@ -1,4 +1,5 @@
-//! Events of the kernel as events of the algorithms, one rule at a time: a recorder of the trace format says what was told.
+//! Events of the kernel as events of the algorithms, one rule at a time: a recorder of the trace
+//! format says what was told.
 
 use selfclock_congestion::trace::{Reader, Record, Recorder};
 use selfclock_congestion::{Bytes, Controller, Duration, Event, Selection, Setup};
@@ -122,7 +123,8 @@ fn an_ack_advances() {
     assert_eq!((answers[1].cwnd, answers[1].slope), (12, 65536));
 }
 
-/// An ACK that acknowledges nothing is a duplicate if it has SACK blocks, or changes nothing; a window update is none.
+/// An ACK that acknowledges nothing is a duplicate if it has SACK blocks, or changes nothing; a
+/// window update is none.
 #[test]
 fn duplicates() {
     let begun = first();
@@ -143,7 +145,8 @@ fn duplicates() {
     assert_eq!(counts[0].1, Some(Duration::from_milliseconds(21)));
 }
 
-/// Fast recovery: told at its beginning with the flight, ended after the ACK that ends it, on which nothing grows.
+/// Fast recovery: told at its beginning with the flight, ended after the ACK that ends it, on which
+/// nothing grows.
 #[test]
 fn recovery() {
     let begun = first();
@@ -174,7 +177,8 @@ fn recovery() {
     );
 }
 
-/// CWR is due to a mark if the ACK that follows echoes one and ECN is negotiated; else to a loss that a probe repaired.
+/// CWR is due to a mark if the ACK that follows echoes one and ECN is negotiated; else to a loss
+/// that a probe repaired.
 #[test]
 fn marks_and_repaired_losses() {
     for (ecn, flag, is_mark) in
@@ -224,7 +228,8 @@ fn restart_from_idle() {
     assert!(sent.app_limited && sent.in_flight == Bytes(1448));
 }
 
-/// The rate sample by hand: 4 segments in 10 ms are 4.63 Mbit/s; 2 were lost since the segment left.
+/// The rate sample by hand: 4 segments in 10 ms are 4.63 Mbit/s; 2 were lost since the segment
+/// left.
 #[test]
 fn rate_samples_and_pacing() {
     let begun = first();
@@ -270,8 +275,9 @@ fn segments_change_their_size() {
     assert_eq!((answers[0].cwnd, answers[1].cwnd), (10, 20));
 }
 
-/// The table: a slot that is used again is another connection; events that are missing begin an algorithm anew, from the window
-/// in force; the end of a connection that is not known ends nothing.
+/// The table: a slot that is used again is another connection; events that are missing begin an
+/// algorithm anew, from the window in force; the end of a connection that is not known ends
+/// nothing.
 #[test]
 fn connections_come_and_go() {
     let selection = Selection::default();
@@ -299,8 +305,9 @@ fn connections_come_and_go() {
     assert_eq!(bridge.flows().count(), 0);
 }
 
-/// A device takes a packet of three segments, the last of them short: each is told when it leaves, and not again at the ACK.
-/// The packet has the number of the event before it; one of an unknown connection is ignored.
+/// A device takes a packet of three segments, the last of them short: each is told when it leaves,
+/// and not again at the ACK. The packet has the number of the event before it; one of an unknown
+/// connection is ignored.
 #[test]
 fn packets_are_told_as_a_device_takes_them() {
     let begun = first();

@@ -1,4 +1,5 @@
-//! The arithmetic that algorithms have in the kernel (`bpf/float.h`) against that of this CPU and `libm`, bit for bit.
+//! The arithmetic that algorithms have in the kernel (`bpf/float.h`) against that of this CPU and
+//! `libm`, bit for bit.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -86,7 +87,8 @@ fn operand(random: &mut Random) -> u64 {
     }
 }
 
-/// A maximum or minimum is one of the two as it came, and of zeros of different signs either, as IEEE 754 has it.
+/// A maximum or minimum is one of the two as it came, and of zeros of different signs either, as
+/// IEEE 754 has it.
 fn same(operation: u64, got: u64, expected: u64) -> bool {
     got == expected
         || matches!(operation, 12 | 13)

@@ -1,4 +1,5 @@
-//! Records of real connections: the format, and the corpora in `tests/logs`, each replayed to the bit.
+//! Records of real connections: the format, and the corpora in `tests/logs`, each replayed to the
+//! bit.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -52,7 +53,8 @@ fn a_log_is_read_as_it_was_written() {
     assert_eq!(read, entries());
 }
 
-/// However a log is cut off or garbled, it is said; nothing panics, and no half event is taken for one.
+/// However a log is cut off or garbled, it is said; nothing panics, and no half event is taken for
+/// one.
 #[test]
 fn damaged_logs() {
     let log = written();
@@ -90,7 +92,8 @@ fn corpora() -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Real connections of a Linux 6.18: the same decisions, to the bit; and their connections as traces replay, too.
+/// Real connections of a Linux 6.18: the same decisions, to the bit; and their connections as
+/// traces replay, too.
 #[test]
 fn recorded_connections_replay() {
     let registry = Registry::built_in();
@@ -165,8 +168,8 @@ fn another_algorithm_answers_otherwise() {
     assert!(said.starts_with("event ") && said.contains("on record"), "{said}");
 }
 
-/// The table of flows: sampled every 10 ms from the first event on, bytes acknowledged never fewer, and what the sample of the
-/// last event says.
+/// The table of flows: sampled every 10 ms from the first event on, bytes acknowledged never fewer,
+/// and what the sample of the last event says.
 #[test]
 fn a_record_as_a_table() {
     let log = &corpora()["reno"];

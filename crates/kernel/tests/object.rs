@@ -1,4 +1,5 @@
-//! The compiled kernel part: what is in it, that both sides know the same structures, and that it is what its source compiles to.
+//! The compiled kernel part: what is in it, that both sides know the same structures, and that it
+//! is what its source compiles to.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -59,7 +60,8 @@ fn programs_and_maps() {
     }
 }
 
-/// The event of the ring as the C side declares it has the size that is read here; a text that is no object is none.
+/// The event of the ring as the C side declares it has the size that is read here; a text that is
+/// no object is none.
 #[test]
 fn both_sides_know_the_same_event() {
     let source = include_str!("../bpf/shared.h");
@@ -109,7 +111,8 @@ fn the_object_is_what_its_source_compiles_to() {
     }
 }
 
-/// The programs for a device: one at the way out, one at each way; the first shares the maps of the congestion control.
+/// The programs for a device: one at the way out, one at each way; the first shares the maps of the
+/// congestion control.
 #[test]
 fn programs_for_a_device() {
     let sections = ["tcx/ingress", "tcx/egress"];

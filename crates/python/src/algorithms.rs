@@ -32,7 +32,8 @@ pub fn routers() -> String {
     named::<MechanismPlan>("router")
 }
 
-/// Every real QUIC stack that is built in, with the names of its congestion controllers, as JSON text.
+/// Every real QUIC stack that is built in, with the names of its congestion controllers, as JSON
+/// text.
 #[pyfunction]
 pub fn stacks() -> String {
     let row = |stack: &'static dyn Stack| json!({ "name": stack.name(), "about": stack.about(), "controllers": stack.controllers() });

@@ -21,8 +21,8 @@ pub fn run_bare_loop(py: Python<'_>, flows: u64, packets: u64, trips: u64) -> (u
     })
 }
 
-/// Bytes that this process has allocated and that are in memory, its program not among them; `None` where the system does not
-/// say so.
+/// Bytes that this process has allocated and that are in memory, its program not among them; `None`
+/// where the system does not say so.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
@@ -30,8 +30,9 @@ fn resident() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Runs a scenario and returns bytes of memory that the simulation takes before its first event, the most packets that are
-/// on their way at a time, and the bytes it takes then. `None` where the system does not tell.
+/// Runs a scenario and returns bytes of memory that the simulation takes before its first event,
+/// the most packets that are on their way at a time, and the bytes it takes then. `None` where the
+/// system does not tell.
 #[pyfunction]
 pub fn footprint(py: Python<'_>, scenario: &Scenario) -> Option<(u64, u64, u64)> {
     let plan = scenario.plan();

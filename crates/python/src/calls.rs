@@ -1,4 +1,5 @@
-//! Calls of algorithms written in Python, as other threads see them: what a run is in, and how to get it out.
+//! Calls of algorithms written in Python, as other threads see them: what a run is in, and how to
+//! get it out.
 
 use std::cell::RefCell;
 use std::ffi::c_long;
@@ -147,8 +148,8 @@ pub fn during<R>(algorithm: usize, method: Method, now: Time, call: impl FnOnce(
     returned
 }
 
-/// Names calls that last too long, until no run calls Python any more. Needs nothing of Python: a call that never
-/// returns may never let go of it.
+/// Names calls that last too long, until no run calls Python any more. Needs nothing of Python: a
+/// call that never returns may never let go of it.
 fn watch() {
     struct Seen {
         run: Arc<Run>,
@@ -199,7 +200,8 @@ pub fn interrupt_stopped(py: Python<'_>) {
     let exception = py.get_type::<PyKeyboardInterrupt>();
     for run in &locked(&UNDER_WAY).runs {
         if run.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            // SAFETY: this thread is attached to Python, and the exception is a class. An unknown thread is let be.
+            // SAFETY: this thread is attached to Python, and the exception is a class. An unknown
+            // thread is let be.
             unsafe { pyo3::ffi::PyThreadState_SetAsyncExc(run.thread, exception.as_ptr()) };
         }
     }

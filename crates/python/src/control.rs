@@ -1,4 +1,5 @@
-//! Algorithms written in Python: the class they derive from, and what stands for one in a simulation.
+//! Algorithms written in Python: the class they derive from, and what stands for one in a
+//! simulation.
 
 use std::cell::Cell;
 use std::fmt;
@@ -34,8 +35,9 @@ pub fn registry() -> MutexGuard<'static, Registry> {
 
 /// A congestion control written in Python derives from this.
 ///
-/// An instance is one connection. Before `__init__` is called, without arguments, the window and the constants of the
-/// connection are there. An event method sets `cwnd`, `ssthresh` and `pacing_bps`; what it does not set stays.
+/// An instance is one connection. Before `__init__` is called, without arguments, the window and
+/// the constants of the connection are there. An event method sets `cwnd`, `ssthresh` and
+/// `pacing_bps`; what it does not set stays.
 #[pyclass(subclass, frozen, module = "selfclock._core")]
 #[derive(Debug)]
 pub struct CongestionControl {
@@ -53,7 +55,8 @@ pub struct CongestionControl {
     mss_bytes: Py<PyInt>,
 }
 
-/// A number that an instance changes. Not behind a borrow: that would be checked whenever an attribute is read.
+/// A number that an instance changes. Not behind a borrow: that would be checked whenever an
+/// attribute is read.
 #[derive(Debug)]
 struct Number(AtomicU64);
 
@@ -255,7 +258,8 @@ impl CongestionControl {
     /// A recovery is complete.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_recovery_ended(&self, event: &events::RecoveryEnded) {}
-    /// The last loss or timeout was spurious. `cwnd` and `ssthresh` are what they were before it, or above.
+    /// The last loss or timeout was spurious. `cwnd` and `ssthresh` are what they were before it,
+    /// or above.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_spurious_loss(&self, event: &events::SpuriousLoss) {}
 }
@@ -352,7 +356,8 @@ impl fmt::Debug for PythonModel {
 }
 
 impl Clone for PythonModel {
-    /// The instance's attributes are copied by `copy.deepcopy`; a copy that cannot be made fails at its next event.
+    /// The instance's attributes are copied by `copy.deepcopy`; a copy that cannot be made fails at
+    /// its next event.
     fn clone(&self) -> Self {
         let copied =
             self.object.as_ref().map(|object| Python::attach(|py| copy(object.bind(py)))).transpose();
@@ -368,7 +373,8 @@ fn reason(error: PyErr) -> Reason {
     Arc::new(error)
 }
 
-/// An instance of a class with this window, threshold and connection, before its `__init__` is called.
+/// An instance of a class with this window, threshold and connection, before its `__init__` is
+/// called.
 fn instance<'py>(
     class: &Bound<'py, PyType>,
     begins_with: (f64, f64, Connection),
@@ -378,8 +384,8 @@ fn instance<'py>(
     Ok(object.cast_into::<CongestionControl>()?)
 }
 
-/// `object.name(argument)`. PyO3 makes a bound method and a tuple for each call where it may use no more than the stable
-/// ABI of Python 3.11.
+/// `object.name(argument)`. PyO3 makes a bound method and a tuple for each call where it may use no
+/// more than the stable ABI of Python 3.11.
 #[allow(unsafe_code)]
 fn call_method<'py>(
     object: &Bound<'py, CongestionControl>,
@@ -387,8 +393,8 @@ fn call_method<'py>(
     argument: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let end = std::ptr::null_mut::<ffi::PyObject>();
-    // SAFETY: all three live through the call, a null ends the arguments, and what is returned is owned, or null and an
-    // exception is set.
+    // SAFETY: all three live through the call, a null ends the arguments, and what is returned is
+    // owned, or null and an exception is set.
     unsafe {
         let returned =
             ffi::PyObject_CallMethodObjArgs(object.as_ptr(), name.as_ptr(), argument.as_ptr(), end);
@@ -486,7 +492,8 @@ impl PythonModel {
     }
 }
 
-/// Tells the Python object of an event: the method by its number and its name, the event, its Python class.
+/// Tells the Python object of an event: the method by its number and its name, the event, its
+/// Python class.
 macro_rules! tell {
     ($self:ident, $state:ident, $method:ident $name:literal, $event:ident $class:ident) => {
         Python::attach(|py| {
@@ -570,11 +577,12 @@ impl ModelPart for PythonModel {
     }
 }
 
-/// A parameter as Python declares it: name, meaning, unit, default, allowed words, smallest and largest number, source.
-/// The kind follows from the default and the unit.
+/// A parameter as Python declares it: name, meaning, unit, default, allowed words, smallest and
+/// largest number, source. The kind follows from the default and the unit.
 type Declared<'py> = (String, String, String, Bound<'py, PyAny>, Vec<String>, (f64, f64), String);
 
-/// A text for the life of the process, as the registry wants it. A few hundred bytes for each class that is registered.
+/// A text for the life of the process, as the registry wants it. A few hundred bytes for each class
+/// that is registered.
 fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
@@ -605,7 +613,8 @@ fn parameter(declared: Declared<'_>) -> PyResult<(Parameter, Value<'static>)> {
     Ok((Parameter { name, about, unit, kind, default: kept(shown), source, range, requires: None }, value))
 }
 
-/// Makes a class that derives from `CongestionControl` known under a name. `selfclock.own` has checked it.
+/// Makes a class that derives from `CongestionControl` known under a name. `selfclock.own` has
+/// checked it.
 #[pyfunction]
 pub fn register(
     own: Bound<'_, PyType>,

@@ -1,4 +1,5 @@
-//! The emulator on Linux: a thread relays, another writes records, and that of Python waits for both.
+//! The emulator on Linux: a thread relays, another writes records, and that of Python waits for
+//! both.
 
 use super::{Arguments, EmulationError};
 use crate::outcome::Outcome;
@@ -126,8 +127,8 @@ impl Running {
         Outcome::emulated(py, outcome, packets_written, cpu_s)
     }
 
-    /// Runs the threads, and looks at Python's signals meanwhile. That thread never holds up the one that relays: it would
-    /// have to wait for Python.
+    /// Runs the threads, and looks at Python's signals meanwhile. That thread never holds up the
+    /// one that relays: it would have to wait for Python.
     fn relay(
         &self,
         relay: Relay,

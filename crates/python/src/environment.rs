@@ -49,8 +49,8 @@ pub struct Environments {
     pool: Option<rayon::ThreadPool>,
 }
 
-/// Numbers that say what the next step of a place is: window (segments), pacing (bit/s on the wire; 0: none), length (s; 0: no
-/// step).
+/// Numbers that say what the next step of a place is: window (segments), pacing (bit/s on the wire;
+/// 0: none), length (s; 0: no step).
 const ORDER: usize = 3;
 
 fn order(numbers: &[f64]) -> PyResult<Option<(Command, Duration)>> {
@@ -90,9 +90,10 @@ impl Environments {
         Step::FIELDS.to_vec()
     }
 
-    /// Begins a run of the scenario in one place, up to the start of the flow, which is steered, whatever algorithm it has.
-    /// Gives the smallest rate on its way (bit/s), the round-trip time of a full segment without queues (s), the payload of
-    /// such a segment (bytes), and what a step would show if nothing happened in it.
+    /// Begins a run of the scenario in one place, up to the start of the flow, which is steered,
+    /// whatever algorithm it has. Gives the smallest rate on its way (bit/s), the round-trip time
+    /// of a full segment without queues (s), the payload of such a segment (bytes), and what a step
+    /// would show if nothing happened in it.
     fn begin(
         &mut self,
         py: Python<'_>,
@@ -123,8 +124,8 @@ impl Environments {
         Ok(begun)
     }
 
-    /// Makes a step in every place that has an order; `orders` and `steps` have a row for each place. The rows of the
-    /// others stay as they are.
+    /// Makes a step in every place that has an order; `orders` and `steps` have a row for each
+    /// place. The rows of the others stay as they are.
     fn step(&mut self, py: Python<'_>, orders: PyBuffer<f64>, steps: PyBuffer<f64>) -> PyResult<()> {
         let mut shown = steps.to_vec(py)?;
         let orders = orders.to_vec(py)?;

@@ -7,9 +7,9 @@ use selfclock_congestion as congestion;
 use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::{Bytes, Duration};
 
-/// Declares the Python class of an event: each attribute with its type and where it comes from. Attributes are made when
-/// they are read, but for those `in slots`: Python 3.11 reads a slot ten times as fast, so what most algorithms read stands
-/// in one, where it costs little to fill.
+/// Declares the Python class of an event: each attribute with its type and where it comes from.
+/// Attributes are made when they are read, but for those `in slots`: Python 3.11 reads a slot ten
+/// times as fast, so what most algorithms read stands in one, where it costs little to fill.
 macro_rules! event {
     ($(#[doc = $about:literal])+ $name:ident of $inner:ty {
         $(in slots {
@@ -89,7 +89,8 @@ event! {
 event! {
     /// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1.
     RateSample of congestion::RateSample {
-        /// Payload delivered per second over the interval; zero if the interval is too short to tell.
+        /// Payload delivered per second over the interval; zero if the interval is too short to
+        /// tell.
         delivery_rate_bps: u64 = |sample| sample.delivery_rate.bits_per_second();
         /// The longer of the send and the acknowledgement interval.
         interval_s: f64 = |sample| sample.interval.seconds();
@@ -118,17 +119,19 @@ event! {
         in slots {
             /// Payload newly acknowledged.
             size_bytes: PyInt;
-            /// The window was what kept the sender from sending more. A window that is not used should not grow.
+            /// The window was what kept the sender from sending more. A window that is not used
+            /// should not grow.
             window_limited: PyBool;
-            /// The sender is in recovery, or the acknowledgement echoes a mark: the window is not to grow on it.
+            /// The sender is in recovery, or the acknowledgement echoes a mark: the window is not
+            /// to grow on it.
             recovering: PyBool;
         }
         /// When it arrived at the sender.
         now_s: f64 = |event| event.now.seconds();
         /// Payload acknowledged since the connection began, this included.
         acknowledged_total_bytes: u64 = |event| event.acknowledged_total.get();
-        /// Payload sent since the connection began, repeated segments counted once. A round trip is over when
-        /// `acknowledged_total_bytes` reaches what this was at its beginning.
+        /// Payload sent since the connection began, repeated segments counted once. A round trip is
+        /// over when `acknowledged_total_bytes` reaches what this was at its beginning.
         sent_total_bytes: u64 = |event| event.sent_total.get();
         /// Round-trip time measured by this acknowledgement, if it could be (Karn's rule).
         rtt_s: Option<f64> = |event| seconds(event.rtt);
@@ -193,9 +196,11 @@ event! {
         now_s: f64 = |event| event.now.seconds();
         /// FlightSize of RFC 5681: payload outstanding.
         flight_size_bytes: u64 = |event| event.flight_size.get();
-        /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681, section 3.1).
+        /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681,
+        /// section 3.1).
         repeated: bool = |event| event.repeated;
-        /// "timer" if the retransmission timer expired, "fast-retransmit" if a Tahoe sender found a loss.
+        /// "timer" if the retransmission timer expired, "fast-retransmit" if a Tahoe sender found a
+        /// loss.
         cause: &'static str = |event| match event.cause {
             RestartCause::TimerExpired => "timer",
             RestartCause::TahoeFastRetransmit => "fast-retransmit",

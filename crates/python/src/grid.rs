@@ -37,7 +37,8 @@ impl Grid {
         Ok(Self { inner })
     }
 
-    /// The grid of a text over this scenario; `checked` says that its values have been tried before.
+    /// The grid of a text over this scenario; `checked` says that its values have been tried
+    /// before.
     #[staticmethod]
     #[pyo3(signature = (scenario, text, source_name, name, *, checked = false))]
     fn over(

@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 #[cfg(unix)]
 const INTERRUPTED: i32 = 128 + libc::SIGINT;
 
-/// From now on the second SIGINT ends the process, whatever it is in. Python itself only notes a signal, until the
-/// main thread runs the next instruction of Python: an algorithm may never get there. For a command, not for a session
-/// in which a first Ctrl-C may have been long ago.
+/// From now on the second SIGINT ends the process, whatever it is in. Python itself only notes a
+/// signal, until the main thread runs the next instruction of Python: an algorithm may never get
+/// there. For a command, not for a session in which a first Ctrl-C may have been long ago.
 #[cfg(unix)]
 #[pyfunction]
 pub fn end_at_second_interrupt(py: Python<'_>) -> PyResult<()> {

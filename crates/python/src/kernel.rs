@@ -1,4 +1,5 @@
-//! Algorithms in control of real connections: the loop of `selfclock kernel run`, and what stands around it.
+//! Algorithms in control of real connections: the loop of `selfclock kernel run`, and what stands
+//! around it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -77,7 +78,9 @@ pub struct KernelSession(Arc<Session>);
 
 #[pymethods]
 impl KernelSession {
-    /// Loads and registers it: a text such as "cubic+hystart++:beta=0.8", or a scenario and the index of a flow. `nap_us`: time between two looks at the ring; 0: busy; none: every event wakes.
+    /// Loads and registers it: a text such as "cubic+hystart++:beta=0.8", or a scenario and the
+    /// index of a flow. `nap_us`: time between two looks at the ring; 0: busy; none: every event
+    /// wakes.
     #[new]
     #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
     fn new(

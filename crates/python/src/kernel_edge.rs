@@ -125,7 +125,8 @@ impl KernelEdge {
         Ok(Self { edge, state: Mutex::new(state), stop: AtomicBool::new(false) })
     }
 
-    /// Limits windows until `stop`. With `limits` false nothing is limited: the router is told, and says what it would allow.
+    /// Limits windows until `stop`. With `limits` false nothing is limited: the router is told, and
+    /// says what it would allow.
     fn run(&self, py: Python<'_>, limits: bool) -> PyResult<()> {
         let decide =
             |passage: &Passage| self.state.lock().unwrap_or_else(PoisonError::into_inner).on(passage, limits);

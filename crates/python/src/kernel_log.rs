@@ -14,7 +14,8 @@ fn refused(error: impl std::error::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Replays a record, under its algorithm or another, and demands the answers on record; what it went through, as JSON text.
+/// Replays a record, under its algorithm or another, and demands the answers on record; what it
+/// went through, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (log, algorithm=None))]
 pub fn kernel_replay(py: Python<'_>, log: &[u8], algorithm: Option<&str>) -> PyResult<String> {

@@ -24,7 +24,8 @@ pub fn kernel_objects() -> String {
     Value::Array(OBJECTS.iter().map(row).collect()).to_string()
 }
 
-/// Loads an algorithm and registers it under a name. Returns how many programs the kernel has verified.
+/// Loads an algorithm and registers it under a name. Returns how many programs the kernel has
+/// verified.
 #[pyfunction]
 pub fn kernel_load(py: Python<'_>, algorithm: &str, name: &str) -> PyResult<usize> {
     let selection = selection(algorithm)?;

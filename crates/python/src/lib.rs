@@ -1,7 +1,7 @@
 //! `selfclock._core`: the simulator as a Python module.
 //!
-//! Thin on purpose. Tables cross as Arrow (PyCapsule protocol, no copy), everything else that has a structure
-//! crosses as JSON text, which `python/selfclock` turns into typed objects.
+//! Thin on purpose. Tables cross as Arrow (PyCapsule protocol, no copy), everything else that has a
+//! structure crosses as JSON text, which `python/selfclock` turns into typed objects.
 
 use pyo3::prelude::*;
 

@@ -69,7 +69,8 @@ impl<T> Series<T> {
     }
 }
 
-/// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can make one.
+/// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can
+/// make one.
 pub struct Finished {
     pub outcome: simulator::Outcome,
     /// Packet events that are in files.
@@ -151,8 +152,8 @@ impl Outcome {
     fn connections(&self, py: Python<'_>) -> Py<Table> {
         self.connections.clone_ref(py)
     }
-    /// Every packet in memory, in all columns or in those wanted. Built at each call: the columns are three times the size of
-    /// what they are made from.
+    /// Every packet in memory, in all columns or in those wanted. Built at each call: the columns
+    /// are three times the size of what they are made from.
     #[pyo3(signature = (columns = None))]
     fn packets(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Table> {
         let columns = Columns::new(&self.plan, columns.as_deref());
@@ -164,7 +165,8 @@ impl Outcome {
     fn packet_events(&self) -> usize {
         self.packet_events
     }
-    /// Writes what one host sent and received, or what crossed one link, as a capture that Wireshark opens.
+    /// Writes what one host sent and received, or what crossed one link, as a capture that
+    /// Wireshark opens.
     fn write_pcapng(&self, py: Python<'_>, kind: &str, name: &str, path: PathBuf) -> PyResult<()> {
         let tap = tap_of(&self.plan, kind, name)?;
         py.detach(|| {
@@ -232,7 +234,8 @@ fn flow_table(plan: &Plan, mut series: FlowSeries) -> PyResult<Table> {
     series_table(take(&mut series.time_s), ("flow", flows), series.quantities())
 }
 
-/// The table of the flows of an emulation: the columns of a simulation, and the receive window. What a path cannot know is null.
+/// The table of the flows of an emulation: the columns of a simulation, and the receive window.
+/// What a path cannot know is null.
 fn emulated_flow_table(plan: &Plan, series: FlowColumns) -> PyResult<Table> {
     use arrow_array::types::{Float64Type, UInt64Type};
     let rows = series.time_s.len();

@@ -13,8 +13,8 @@ use selfclock_simulator::record::pcapng::{Capture, Tap};
 use crate::packets::Columns;
 use crate::parquet_file::{Metadata, io_error, writer};
 
-/// Bytes of all captures that wait to be written: a run may have more links than a process may have open files, so each file
-/// is open only while its bytes are written.
+/// Bytes of all captures that wait to be written: a run may have more links than a process may have
+/// open files, so each file is open only while its bytes are written.
 const BYTES_WAITING: usize = 1 << 25;
 /// Bytes of one capture that are written together.
 const BYTES_TOGETHER: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;

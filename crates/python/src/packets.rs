@@ -17,7 +17,8 @@ use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, P
 /// How a column is made of records.
 type Build = fn(&Columns, &Packets) -> Result<ArrayRef, ArrowError>;
 
-/// The columns with their types, and whether a row may have none. Names and units are those of [`PacketRecord`].
+/// The columns with their types, and whether a row may have none. Names and units are those of
+/// [`PacketRecord`].
 const COLUMNS: [(&str, Kind, bool, Build); 21] = [
     ("time_s", Kind::Of(DataType::Float64), false, |_, packets| {
         Ok(Arc::new(Float64Array::from(values(packets, |packet| packet.time.seconds()))))
@@ -124,7 +125,8 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// All columns, or those that are wanted: to build all of them takes longer than most short runs.
+    /// All columns, or those that are wanted: to build all of them takes longer than most short
+    /// runs.
     pub fn new(plan: &Plan, wanted: Option<&[String]>) -> Self {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|other| other == name));
         let columns: Vec<_> = COLUMNS.into_iter().filter(|(name, ..)| is_wanted(name)).collect();
@@ -165,7 +167,8 @@ impl Columns {
     }
 }
 
-/// A value for each record. Compiled into its callers, so that the rest of a record is not unpacked.
+/// A value for each record. Compiled into its callers, so that the rest of a record is not
+/// unpacked.
 #[inline(always)]
 fn values<T>(packets: &Packets, of: impl Fn(PacketRecord) -> T) -> Vec<T> {
     let mut values = Vec::with_capacity(packets.len());

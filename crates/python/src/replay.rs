@@ -183,8 +183,8 @@ fn run(
     Ok(replay.finish(about.end))
 }
 
-/// Sends what an emulation has recorded through the simulator's network, and compares every event. Returns how many packets were
-/// sent, dropped and marked, and the first differences.
+/// Sends what an emulation has recorded through the simulator's network, and compares every event.
+/// Returns how many packets were sent, dropped and marked, and the first differences.
 #[pyfunction]
 #[pyo3(signature = (scenario, summary, packets, progress = None))]
 #[allow(clippy::type_complexity, reason = "a tuple for Python")]

@@ -25,14 +25,16 @@ use crate::trunk::{CommonTrunk, Trunk};
 /// Events between two looks at Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
 
-/// The same where packets are recorded: they are handed on between two slices, some ten records for an event.
+/// The same where packets are recorded: they are handed on between two slices, some ten records for
+/// an event.
 const SLICE_RECORDED: u64 = 10_000;
 
 /// The same where algorithms written in Python run.
 const SLICE_IN_PYTHON: u64 = 5_000;
 
-/// With fewer events for each call than this, Python takes more of the time than the engine does: it is then held for
-/// a slice, for to let go of it and to take it again costs a tenth of a call, and a wait for another thread each time.
+/// With fewer events for each call than this, Python takes more of the time than the engine does:
+/// it is then held for a slice, for to let go of it and to take it again costs a tenth of a call,
+/// and a wait for another thread each time.
 const EVENTS_PER_CALL: u64 = 16;
 
 /// How often the thread that waits for others looks at Python's signals.
@@ -63,7 +65,8 @@ pub fn run_error(stopped: &Stopped) -> PyErr {
     })
 }
 
-/// Where an algorithm raised an exception: file, line and method, in parentheses. The traceback begins in the method.
+/// Where an algorithm raised an exception: file, line and method, in parentheses. The traceback
+/// begins in the method.
 pub fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     let traceback = error.traceback(py)?;
     let code = traceback.getattr("tb_frame").ok()?.getattr("f_code").ok()?;
@@ -72,8 +75,8 @@ pub fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     Some(format!(" ({file}, line {line}, in {})", code.getattr("co_name").ok()?))
 }
 
-/// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no. `stop`, once set, lets
-/// [`calls::interrupt_stopped`] end a call of an algorithm that does not return.
+/// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no. `stop`,
+/// once set, lets [`calls::interrupt_stopped`] end a call of an algorithm that does not return.
 pub fn run_in_slices(
     plan: &Plan,
     stop: Option<&Arc<AtomicBool>>,
@@ -103,8 +106,9 @@ pub fn run_with(
         let run_slice = |simulation: &mut Simulation, until| simulation.advance_towards(until, slice);
         return advance(plan, with, run_slice, goes_on);
     }
-    // A thread that Python did not start has a thread state for as long as it is attached, and each takes two system
-    // calls to make and to destroy. So there is one for the whole run, not one for each call.
+    // A thread that Python did not start has a thread state for as long as it is attached, and each
+    // takes two system calls to make and to destroy. So there is one for the whole run, not one for
+    // each call.
     Python::attach(|py| {
         let calls = Calls::begin(py, plan, stop)?;
         let mut held = false;
@@ -152,7 +156,8 @@ fn advance(
     Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
 }
 
-/// Runs on several threads, stretch by stretch: a thousandth of the run at first, then as long as takes some [`SLICE`]s.
+/// Runs on several threads, stretch by stretch: a thousandth of the run at first, then as long as
+/// takes some [`SLICE`]s.
 fn advance_on_threads(
     mut parallel: Parallel,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
@@ -186,9 +191,10 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
     }
 }
 
-/// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a path and what the file says
-/// about itself, packet records are written there while the run goes on, and `captures` of hosts and links, by kind ("host",
-/// "link") and name. With a `trunk` the run begins with that. On at most `threads` threads: on one where more would not be quicker.
+/// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a
+/// path and what the file says about itself, packet records are written there while the run goes
+/// on, and `captures` of hosts and links, by kind ("host", "link") and name. With a `trunk` the run
+/// begins with that. On at most `threads` threads: on one where more would not be quicker.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None, threads = 1))]
 pub fn run(
@@ -233,8 +239,9 @@ pub fn run(
 /// Progress of many runs is counted in thousandths of a run.
 const WHOLE: u64 = 1000;
 
-/// Runs many scenarios on `threads` threads (default: one per core). Results stand in the order of the scenarios and
-/// do not depend on the number of threads: a simulation shares nothing with another.
+/// Runs many scenarios on `threads` threads (default: one per core). Results stand in the order of
+/// the scenarios and do not depend on the number of threads: a simulation shares nothing with
+/// another.
 #[pyfunction]
 #[pyo3(signature = (scenarios, threads = None, progress = None))]
 pub fn run_many(
@@ -267,7 +274,8 @@ pub fn run_many(
         report(WHOLE);
         Ok(finished)
     };
-    // The workers run in the pool; this thread, the only one that Python delivers signals to, waits and looks.
+    // The workers run in the pool; this thread, the only one that Python delivers signals to, waits
+    // and looks.
     let finished = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();

@@ -86,8 +86,8 @@ impl Scenario {
         Self { inner: self.inner.clone().unrecorded() }
     }
 
-    /// Every setting of the run with the defaults filled in, as text: two scenarios with the same text are the same
-    /// run.
+    /// Every setting of the run with the defaults filled in, as text: two scenarios with the same
+    /// text are the same run.
     #[getter]
     fn resolved(&self) -> String {
         format!("{:?}", self.inner.plan)
@@ -123,7 +123,8 @@ impl Scenario {
     fn source_name(&self) -> &str {
         &self.inner.source_name
     }
-    /// Packet-hops that the run comes to if every flow carries what its path has for it: an estimate.
+    /// Packet-hops that the run comes to if every flow carries what its path has for it: an
+    /// estimate.
     #[getter]
     fn expected_packet_hops(&self) -> f64 {
         self.inner.plan.expected_packet_hops()
@@ -165,7 +166,8 @@ impl Scenario {
     fn beginning(&self) -> String {
         self.inner.plan.beginning()
     }
-    /// Time up to which runs of both scenarios are the same, ps; none if they differ from the beginning.
+    /// Time up to which runs of both scenarios are the same, ps; none if they differ from the
+    /// beginning.
     fn same_until(&self, other: &Self) -> Option<u64> {
         self.inner.plan.same_until(&other.inner.plan).ok().map(|time| time.picoseconds())
     }
@@ -196,16 +198,16 @@ impl Scenario {
         record.packets.then(|| (record.packets_from.seconds(), until.seconds()))
     }
 
-    /// Bytes that the delivery trace of a link has offered by each of these times; none if it has no trace, or there is no such
-    /// link.
+    /// Bytes that the delivery trace of a link has offered by each of these times; none if it has
+    /// no trace, or there is no such link.
     fn offered_bytes(&self, link: &str, times_s: Vec<f64>) -> Option<Vec<u64>> {
         let trace = self.inner.plan.links.iter().find(|each| each.name == link)?.trace.as_ref()?;
         let until = |&time: &f64| trace.offered_until(Time::ZERO + Duration::from_seconds(time));
         Some(times_s.iter().map(until).collect())
     }
 
-    /// The scenario with the flows that an emulation has seen in place of its own, for tables and figures: name, from, to, "tcp" or
-    /// "udp", start in seconds.
+    /// The scenario with the flows that an emulation has seen in place of its own, for tables and
+    /// figures: name, from, to, "tcp" or "udp", start in seconds.
     fn emulated(&self, flows: Vec<(String, String, String, String, f64)>) -> PyResult<Self> {
         let nodes = &self.inner.plan.nodes;
         let node = |flow: &str, name: &str| {

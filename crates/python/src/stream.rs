@@ -1,5 +1,5 @@
-//! Any number of simulations in bounded memory: scenarios are asked for as cores become free, and what a run leaves
-//! is handed over as soon as it ends.
+//! Any number of simulations in bounded memory: scenarios are asked for as cores become free, and
+//! what a run leaves is handed over as soon as it ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,9 +27,10 @@ type Job = (usize, Plan, Option<Arc<CommonTrunk>>);
 /// How the run of a plan ended.
 type Ended = (usize, Plan, PyResult<Finished>);
 
-/// Runs what `scenarios` gives, each with the trunk that it begins with or none, on `threads` threads (default: one per core), and calls `finished` with the number of
-/// each, from 0, and its outcome or error, in the order in which they end. A run that fails does not stop the others;
-/// an exception of `finished` or of the iterator does.
+/// Runs what `scenarios` gives, each with the trunk that it begins with or none, on `threads`
+/// threads (default: one per core), and calls `finished` with the number of each, from 0, and its
+/// outcome or error, in the order in which they end. A run that fails does not stop the others; an
+/// exception of `finished` or of the iterator does.
 #[pyfunction]
 #[pyo3(signature = (scenarios, finished, threads = None))]
 pub fn run_stream(
@@ -55,7 +56,8 @@ pub fn run_stream(
         let result = feed(py, scenarios, finished, threads * WAITING_PER_CORE, &to_workers, ended);
         stop.store(true, Ordering::Relaxed);
         drop(to_workers);
-        // A worker in an algorithm written in Python waits for this thread to let go of Python, or never ends by itself.
+        // A worker in an algorithm written in Python waits for this thread to let go of Python, or
+        // never ends by itself.
         while !workers.iter().all(ScopedJoinHandle::is_finished) {
             calls::interrupt_stopped(py);
             py.detach(|| thread::sleep(PATIENCE / 10));
@@ -86,7 +88,8 @@ fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBoo
     }
 }
 
-/// Gives jobs to the workers and results to Python. This thread is the only one that Python delivers signals to.
+/// Gives jobs to the workers and results to Python. This thread is the only one that Python
+/// delivers signals to.
 fn feed(
     py: Python<'_>,
     scenarios: Bound<'_, PyIterator>,
@@ -109,7 +112,8 @@ fn feed(
         if waiting == 0 {
             return Ok(());
         }
-        // A receiver may be used by one thread at a time, so it goes into the closure and comes back.
+        // A receiver may be used by one thread at a time, so it goes into the closure and comes
+        // back.
         let (message, receiver) = py.detach(move || (ended.recv_timeout(PATIENCE), ended));
         ended = receiver;
         match message {

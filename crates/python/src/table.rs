@@ -19,8 +19,8 @@ use pyo3::types::{PyAny, PyCapsule, PyDict};
 
 use crate::parquet_file::{self, Metadata};
 
-/// Columns of equal length. `__arrow_c_stream__` hands out references to the columns' memory, which lives as long as
-/// anyone holds it.
+/// Columns of equal length. `__arrow_c_stream__` hands out references to the columns' memory, which
+/// lives as long as anyone holds it.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Table {
     schema: SchemaRef,
@@ -51,7 +51,8 @@ pub fn arrow_error(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Table {
-    /// Arrow PyCapsule interface. A requested schema is a wish that the protocol allows to ignore; consumers cast.
+    /// Arrow PyCapsule interface. A requested schema is a wish that the protocol allows to ignore;
+    /// consumers cast.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,

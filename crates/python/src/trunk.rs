@@ -10,7 +10,8 @@ use selfclock_simulator::{self as simulator, Progress, Simulation, Stopped};
 use crate::run::run_error;
 use crate::scenario::{Scenario, ScenarioError};
 
-/// A run up to just before a time, which is run when the first of those that go on from it needs it.
+/// A run up to just before a time, which is run when the first of those that go on from it needs
+/// it.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Trunk {
     common: Arc<CommonTrunk>,

@@ -1,5 +1,6 @@
-//! A file over a link in memory, in simulated time, with both stacks: 20 Mbit/s, 40 ms, a queue of one bandwidth-delay product,
-//! and one datagram in 1,000 lost. `cargo run --release --features noq --example lossy_link -- cubic+hystart++ 20`.
+//! A file over a link in memory, in simulated time, with both stacks: 20 Mbit/s, 40 ms, a queue of
+//! one bandwidth-delay product, and one datagram in 1,000 lost. `cargo run --release --features noq
+//! --example lossy_link -- cubic+hystart++ 20`.
 #![allow(clippy::disallowed_methods, reason = "stacks take instants: simulated time begins now")]
 
 #[path = "../tests/link/mod.rs"]

@@ -1,5 +1,6 @@
-//! A client sends a file to a server over the loopback interface, with a congestion control of selfclock on its side, and prints
-//! the goodput: `cargo run --release --features noq --example noq_loopback -- cubic+hystart++ 200`. The number is that of megabytes.
+//! A client sends a file to a server over the loopback interface, with a congestion control of
+//! selfclock on its side, and prints the goodput: `cargo run --release --features noq --example
+//! noq_loopback -- cubic+hystart++ 200`. The number is that of megabytes.
 
 #![allow(clippy::disallowed_methods, reason = "time passes here")]
 

@@ -25,7 +25,8 @@ pub enum Congestion {
         sent: Time,
         /// Their size, bytes.
         bytes: u64,
-        /// Everything that was sent for longer than "kPersistentCongestionThreshold" probe timeouts was lost (section 7.6).
+        /// Everything that was sent for longer than "kPersistentCongestionThreshold" probe timeouts
+        /// was lost (section 7.6).
         persistent: bool,
     },
     /// The count of CE marks has grown.
@@ -37,8 +38,9 @@ pub enum Congestion {
 
 /// The congestion control of one path of a connection, between a stack and an algorithm.
 ///
-/// A stack calls `on_...` as things happen, in the order of their times, and asks for [`Driver::window`] and
-/// [`Driver::pacing_rate`] before it sends. Sizes are those of whole UDP payloads, as QUIC counts them.
+/// A stack calls `on_...` as things happen, in the order of their times, and asks for
+/// [`Driver::window`] and [`Driver::pacing_rate`] before it sends. Sizes are those of whole UDP
+/// payloads, as QUIC counts them.
 ///
 /// ```
 /// use selfclock_congestion::{Duration, Selection, Setup, Time};
@@ -94,9 +96,11 @@ struct Batch {
 /// The last time that the window was reduced.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reduction {
-    /// "congestion_recovery_start_time": losses and marks of packets that were sent until then have had their response.
+    /// "congestion_recovery_start_time": losses and marks of packets that were sent until then have
+    /// had their response.
     at: Option<Time>,
-    /// "In recovery": no packet that was sent after it has been acknowledged, so that the window is not to grow.
+    /// "In recovery": no packet that was sent after it has been acknowledged, so that the window is
+    /// not to grow.
     in_recovery: bool,
     /// The algorithm knows of the recovery, and waits for its end.
     told: bool,
@@ -121,8 +125,8 @@ impl Control {
 }
 
 impl Driver {
-    /// A path that begins; with `traces`, what happens on it is recorded there. [`Setup::mss`] is the UDP payload of a full
-    /// packet.
+    /// A path that begins; with `traces`, what happens on it is recorded there. [`Setup::mss`] is
+    /// the UDP payload of a full packet.
     pub fn new(selection: &Selection, setup: Setup, traces: Option<&Traces>) -> Self {
         let control = match traces {
             Some(traces) => Control::Traced(Box::new(Trace::new(selection, setup, traces.clone()))),
@@ -163,7 +167,8 @@ impl Driver {
         threshold.is_finite().then_some((threshold * self.mss as f64) as u64)
     }
 
-    /// The rate at which packets are to leave, bytes per second of UDP payload; `None`: the stack spaces them as it likes.
+    /// The rate at which packets are to leave, bytes per second of UDP payload; `None`: the stack
+    /// spaces them as it likes.
     pub fn pacing_rate(&self) -> Option<u64> {
         let pacing = self.control.controller().decision().pacing?;
         Some((pacing.bytes_per_second() as u64).max(1))
@@ -191,8 +196,9 @@ impl Driver {
         self.tell_sent(size);
     }
 
-    /// Packets have left at once, of which some may not count as in flight (ACK frames alone): the number of bytes in flight is
-    /// known again with the next [`Driver::on_acks_end`]. It is not taken for more than the window has room for.
+    /// Packets have left at once, of which some may not count as in flight (ACK frames alone): the
+    /// number of bytes in flight is known again with the next [`Driver::on_acks_end`]. It is not
+    /// taken for more than the window has room for.
     pub fn on_burst_sent(&mut self, now: Time, size: u64) {
         self.pass(now);
         let room = self.window().saturating_sub(self.flight.bytes());
@@ -209,12 +215,14 @@ impl Driver {
         }
     }
 
-    /// A packet is in flight no more, though it was neither acknowledged nor lost: its packet number space is gone.
+    /// A packet is in flight no more, though it was neither acknowledged nor lost: its packet
+    /// number space is gone.
     pub fn on_packet_discarded(&mut self, size: u64) {
         self.flight.correct(self.flight.bytes().saturating_sub(size));
     }
 
-    /// A packet that was sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows when the ACK frame has no more.
+    /// A packet that was sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows when
+    /// the ACK frame has no more.
     pub fn on_packet_acked(&mut self, now: Time, sent: Time, size: u64) {
         self.pass(now);
         self.flight.acknowledged(self.now, sent, size);
@@ -222,8 +230,9 @@ impl Driver {
         self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
     }
 
-    /// The packets of an ACK frame have all been told of. `in_flight`: bytes still in flight, if the stack says;
-    /// `app_limited`: the application had nothing to send, though the window had room.
+    /// The packets of an ACK frame have all been told of. `in_flight`: bytes still in flight, if
+    /// the stack says; `app_limited`: the application had nothing to send, though the window had
+    /// room.
     pub fn on_acks_end(&mut self, now: Time, in_flight: Option<u64>, app_limited: bool) {
         self.pass(now);
         self.app_limited = app_limited;
@@ -253,8 +262,8 @@ impl Driver {
         self.flight.forget_before(newest_sent, self.round_trips.longest());
     }
 
-    /// "A recovery period ends and the sender enters congestion avoidance when a packet sent during the recovery period is
-    /// acknowledged" (section 7.3.2).
+    /// "A recovery period ends and the sender enters congestion avoidance when a packet sent during
+    /// the recovery period is acknowledged" (section 7.3.2).
     fn leave_recovery(&mut self, newest_sent: Time) {
         if self.reduction.at.is_some_and(|at| newest_sent > at) {
             self.reduction.in_recovery = false;
@@ -264,8 +273,9 @@ impl Driver {
         }
     }
 
-    /// The stack takes something for congestion. The window is reduced once a round trip: "No further reductions in the
-    /// congestion window are made in response to" what was sent before the last one (section 7.3.2).
+    /// The stack takes something for congestion. The window is reduced once a round trip: "No
+    /// further reductions in the congestion window are made in response to" what was sent before
+    /// the last one (section 7.3.2).
     pub fn on_congestion(&mut self, now: Time, congestion: Congestion) {
         self.pass(now);
         let flight_size = self.flight_size();
@@ -281,8 +291,9 @@ impl Driver {
                 }
             }
             Congestion::Marked { .. } if !is_new => {}
-            // Our choice: the packets say that marks are understood (ECT), so an algorithm without a response to marks receives
-            // a loss: marks "should be treated just as a congestion loss" (RFC 3168, section 6.1.2).
+            // Our choice: the packets say that marks are understood (ECT), so an algorithm without
+            // a response to marks receives a loss: marks "should be treated just as a congestion
+            // loss" (RFC 3168, section 6.1.2).
             Congestion::Marked { .. } if self.marks_are_losses => self.reduce(flight_size, 0),
             Congestion::Marked { .. } => {
                 self.reduction =
@@ -308,8 +319,9 @@ impl Driver {
         self.control.tell(event);
     }
 
-    /// Persistent congestion: "the sender's congestion window MUST be reduced to the minimum congestion window", and the
-    /// recovery is over (section 7.6.2). Without a new loss the threshold is as the first set it.
+    /// Persistent congestion: "the sender's congestion window MUST be reduced to the minimum
+    /// congestion window", and the recovery is over (section 7.6.2). Without a new loss the
+    /// threshold is as the first set it.
     fn restart(&mut self, flight_size: Bytes, repeated: bool) {
         self.reduction = Reduction { at: Some(self.now), in_recovery: false, told: false, restarted: true };
         let mut event = Timeout::new(self.now, flight_size);

@@ -58,7 +58,8 @@ impl From<WrittenError> for FactoryError {
     }
 }
 
-/// An algorithm with its parameters, for the connections of a stack `S`: it implements that stack's factory trait.
+/// An algorithm with its parameters, for the connections of a stack `S`: it implements that stack's
+/// factory trait.
 ///
 /// ```
 /// use selfclock_quic::{Factory, Quinn};
@@ -85,7 +86,8 @@ impl<S> fmt::Debug for Factory<S> {
 }
 
 impl<S: Stack> Factory<S> {
-    /// The algorithm of a label, with the settings behind it if there are any: `cubic`, `cubic+hystart++:beta=0.8`.
+    /// The algorithm of a label, with the settings behind it if there are any: `cubic`,
+    /// `cubic+hystart++:beta=0.8`.
     ///
     /// # Errors
     /// There is no such algorithm or parameter, or the stack does not do what it needs.
@@ -111,7 +113,8 @@ impl<S: Stack> Factory<S> {
         })
     }
 
-    /// Sets a parameter of the algorithm, written as it would be behind its label: `0.8`, `true`, `"25 ms"`.
+    /// Sets a parameter of the algorithm, written as it would be behind its label: `0.8`, `true`,
+    /// `"25 ms"`.
     ///
     /// # Errors
     /// There is no such parameter, or the value is not one of it.
@@ -121,8 +124,8 @@ impl<S: Stack> Factory<S> {
         Ok(self)
     }
 
-    /// Initial window in full packets. Default: ten, but not above the larger of 14 720 bytes and two packets
-    /// (RFC 9002, section 7.2).
+    /// Initial window in full packets. Default: ten, but not above the larger of 14 720 bytes and
+    /// two packets (RFC 9002, section 7.2).
     ///
     /// # Errors
     /// It is not from 1 to 10 000.
@@ -134,7 +137,8 @@ impl<S: Stack> Factory<S> {
         Ok(self)
     }
 
-    /// Random numbers of algorithms that draw any follow from this and the number of the connection. Default: 0.
+    /// Random numbers of algorithms that draw any follow from this and the number of the
+    /// connection. Default: 0.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -151,8 +155,9 @@ impl<S: Stack> Factory<S> {
     /// A connection that begins, whose packets have this UDP payload.
     pub fn driver(&self, mtu: u16) -> Driver {
         let mtu = f64::from(mtu.max(1));
-        // "an initial congestion window of ten times the maximum datagram size (max_datagram_size), while limiting the window
-        // to the larger of 14,720 bytes or twice the maximum datagram size"
+        // "an initial congestion window of ten times the maximum datagram size (max_datagram_size),
+        // while limiting the window to the larger of 14,720 bytes or twice the maximum datagram
+        // size"
         let usual = (10.0 * mtu).min((2.0 * mtu).max(14_720.0)) / mtu;
         let setup = Setup {
             mss: Bytes(mtu as u64),

@@ -64,8 +64,8 @@ impl Flight {
         rates.drop_finished();
     }
 
-    /// So much was lost, of which the newest left at `sent`. What left before it has arrived, or is lost: loss is detected in
-    /// the order of the packets (RFC 9002, section 6.1).
+    /// So much was lost, of which the newest left at `sent`. What left before it has arrived, or is
+    /// lost: loss is detected in the order of the packets (RFC 9002, section 6.1).
     pub fn lost(&mut self, sent: Time, size: u64) {
         self.bytes = self.bytes.saturating_sub(size);
         self.lost += size;
@@ -85,9 +85,10 @@ impl Flight {
         }
     }
 
-    /// Forgets what was sent so long before `newest_acked` that the stack must have declared it lost: of packets that were
-    /// sent at once, [`Flight::lost`] does not know which are. "9/8, or 1.125, is RECOMMENDED" as a number of round-trip times
-    /// after which a packet is lost (RFC 9002, section 6.1.2).
+    /// Forgets what was sent so long before `newest_acked` that the stack must have declared it
+    /// lost: of packets that were sent at once, [`Flight::lost`] does not know which are. "9/8, or
+    /// 1.125, is RECOMMENDED" as a number of round-trip times after which a packet is lost (RFC
+    /// 9002, section 6.1.2).
     pub fn forget_before(&mut self, newest_acked: Time, round_trip: Duration) {
         if let Some(rates) = &mut self.rates {
             let is_old = |packet: &Packet| newest_acked.since(packet.sent) > round_trip.times(2);
@@ -103,14 +104,15 @@ impl Flight {
         self.rates.as_ref().map_or(0, |rates| rates.packets.len())
     }
 
-    /// The delivery rate that the acknowledgements since the last sample measure. `app_limited`: the application had nothing
-    /// to send before them.
+    /// The delivery rate that the acknowledgements since the last sample measure. `app_limited`:
+    /// the application had nothing to send before them.
     pub fn rate_sample(&mut self, minimum_rtt: Option<Duration>, app_limited: bool) -> Option<RateSample> {
         let rates = self.rates.as_mut()?;
         let mut sample = rates.rate.sample(minimum_rtt, self.lost)?;
         if app_limited {
             rates.rate.mark_app_limited(self.bytes);
-            // Stacks tell of it with the next acknowledgement, and some packets of the sample left without.
+            // Stacks tell of it with the next acknowledgement, and some packets of the sample left
+            // without.
             sample.is_app_limited = true;
         }
         Some(sample)

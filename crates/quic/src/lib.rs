@@ -6,9 +6,10 @@
 //!
 //! # Where things are
 //!
-//! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn`, `noq` and `s2n`, behind the features of these names:
-//!   what implements the traits of the stacks.
-//! * [`driver`]: between a stack and an algorithm, for any stack. [`Traces`]: records of what passes through it.
+//! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn`, `noq` and `s2n`,
+//!   behind the features of these names: what implements the traits of the stacks.
+//! * [`driver`]: between a stack and an algorithm, for any stack. [`Traces`]: records of what
+//!   passes through it.
 
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod clock;

@@ -1,7 +1,7 @@
 //! For [noq](https://docs.rs/noq).
 //!
-//! noq tells of every packet that counts as in flight when it leaves, of every one that arrives, of losses and marks, and of
-//! losses that were spurious; it paces at the rate that a controller sets.
+//! noq tells of every packet that counts as in flight when it leaves, of every one that arrives, of
+//! losses and marks, and of losses that were spurious; it paces at the rate that a controller sets.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ impl Stack for Noq {
     const WITHOUT_COUNTS: &'static str = "tells only that there was a mark, and sends ECT(0)";
 }
 
-/// A factory for [`noq::TransportConfig::congestion_controller_factory`][config], from the label of an algorithm with its
-/// settings: `bbr3`, `cubic:beta=0.8`.
+/// A factory for [`noq::TransportConfig::congestion_controller_factory`][config], from the label of
+/// an algorithm with its settings: `bbr3`, `cubic:beta=0.8`.
 ///
 /// [config]: https://docs.rs/noq/1/noq/struct.TransportConfig.html#method.congestion_controller_factory
 ///

@@ -1,8 +1,9 @@
 //! For [quinn](https://docs.rs/quinn).
 //!
-//! quinn tells when each acknowledged packet was sent, that packets were lost or marked, and whether the application had
-//! nothing to send. It does not tell which packets count as in flight when they leave, nor of losses that were spurious, and
-//! its pacer sends 1.25 windows a round trip whatever a controller says.
+//! quinn tells when each acknowledged packet was sent, that packets were lost or marked, and
+//! whether the application had nothing to send. It does not tell which packets count as in flight
+//! when they leave, nor of losses that were spurious, and its pacer sends 1.25 windows a round trip
+//! whatever a controller says.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -26,8 +27,8 @@ impl Stack for Quinn {
     const WITHOUT_COUNTS: &'static str = "tells only that there was a mark, and sends ECT(0)";
 }
 
-/// A factory for [`quinn::TransportConfig::congestion_controller_factory`][config], from the label of an algorithm with its
-/// settings: `cubic+hystart++`, `cubic:beta=0.8`.
+/// A factory for [`quinn::TransportConfig::congestion_controller_factory`][config], from the label
+/// of an algorithm with its settings: `cubic+hystart++`, `cubic:beta=0.8`.
 ///
 /// [config]: https://docs.rs/quinn/0.11/quinn/struct.TransportConfig.html#method.congestion_controller_factory
 ///
@@ -91,7 +92,8 @@ impl congestion::Controller for Controller {
         self.driver.on_mtu_changed(new_mtu);
     }
 
-    /// One byte more than the algorithm's: quinn sends while less than this would be in flight, not while no more would.
+    /// One byte more than the algorithm's: quinn sends while less than this would be in flight, not
+    /// while no more would.
     fn window(&self) -> u64 {
         self.driver.window() + 1
     }

@@ -2,8 +2,8 @@
 
 use selfclock_congestion::{Duration, Time};
 
-/// The round-trip times of a path, with the time that the peer holds ACK frames back, as TCP measures them: the algorithms
-/// are compared with themselves there.
+/// The round-trip times of a path, with the time that the peer holds ACK frames back, as TCP
+/// measures them: the algorithms are compared with themselves there.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTripTimes {
     newest_acked: Option<Time>,
@@ -13,8 +13,9 @@ pub struct RoundTripTimes {
 }
 
 impl RoundTripTimes {
-    /// An ACK frame at `now` whose newest packet was sent at `newest_sent`. It is a sample if it is the newest ever: "the
-    /// largest acknowledged packet number is newly acknowledged" (RFC 9002, section 5.1).
+    /// An ACK frame at `now` whose newest packet was sent at `newest_sent`. It is a sample if it is
+    /// the newest ever: "the largest acknowledged packet number is newly acknowledged" (RFC 9002,
+    /// section 5.1).
     pub fn sample(&mut self, newest_sent: Time, now: Time) -> Option<Duration> {
         if self.newest_acked.is_some_and(|newest| newest_sent < newest) {
             return None;

@@ -1,7 +1,9 @@
-//! For [s2n-quic](https://docs.rs/s2n-quic), whose trait for controllers is behind its feature `unstable-congestion-controller`.
+//! For [s2n-quic](https://docs.rs/s2n-quic), whose trait for controllers is behind its feature
+//! `unstable-congestion-controller`.
 //!
-//! s2n-quic asks a controller when the next packet may leave, so that every rate of an algorithm is paced; it tells of every
-//! packet that leaves, of acknowledgements summed up, and of every packet that is lost.
+//! s2n-quic asks a controller when the next packet may leave, so that every rate of an algorithm is
+//! paced; it tells of every packet that leaves, of acknowledgements summed up, and of every packet
+//! that is lost.
 
 use std::time::Duration;
 
@@ -24,8 +26,8 @@ impl Stack for S2n {
     const WITHOUT_COUNTS: &'static str = "sends ECT(0)";
 }
 
-/// A factory for `s2n_quic::Server::builder().with_congestion_controller(...)` and the same of clients, from the label of an
-/// algorithm with its settings: `bbr3`, `cubic:beta=0.8`.
+/// A factory for `s2n_quic::Server::builder().with_congestion_controller(...)` and the same of
+/// clients, from the label of an algorithm with its settings: `bbr3`, `cubic:beta=0.8`.
 ///
 /// ```
 /// let factory = selfclock_quic::s2n::factory("cubic+hystart++")?;
@@ -65,8 +67,8 @@ pub struct Controller {
     departure: Time,
 }
 
-/// Packets that a late timer has held up leave at once, as many as leave in this time (our choice): s2n-quic's timers tick in
-/// milliseconds.
+/// Packets that a late timer has held up leave at once, as many as leave in this time (our choice):
+/// s2n-quic's timers tick in milliseconds.
 const LATENESS: selfclock_congestion::Duration = selfclock_congestion::Duration::from_milliseconds(1);
 
 /// State kept with a packet.
@@ -110,7 +112,8 @@ impl CongestionController for Controller {
         self.driver.window().saturating_sub(self.driver.in_flight()) < self.driver.mtu()
     }
 
-    /// The window is reduced at once, and no packet goes beyond it: RFC 9002, section 7.3.2, leaves the choice.
+    /// The window is reduced at once, and no packet goes beyond it: RFC 9002, section 7.3.2, leaves
+    /// the choice.
     fn requires_fast_retransmission(&self) -> bool {
         false
     }

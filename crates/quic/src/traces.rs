@@ -11,9 +11,9 @@ use selfclock_congestion::{Controller, Event, Selection, Setup};
 
 /// Where the traces of connections go: a folder, with a file for each connection, or memory.
 ///
-/// A trace has the format of [`selfclock_congestion::trace`]; `replay` there demands the same decisions, to the bit. It is
-/// whole when the stack has dropped the connection. Of a connection that moves to another path each path has a trace, which
-/// begins with what they have in common.
+/// A trace has the format of [`selfclock_congestion::trace`]; `replay` there demands the same
+/// decisions, to the bit. It is whole when the stack has dropped the connection. Of a connection
+/// that moves to another path each path has a trace, which begins with what they have in common.
 ///
 /// ```
 /// use selfclock_quic::Traces;
@@ -50,7 +50,8 @@ impl Traces {
         Self(Arc::new(Shared { folder: None, state: Mutex::default() }))
     }
 
-    /// Each connection has a file in this folder, which is made if need be. What is in the folder stays.
+    /// Each connection has a file in this folder, which is made if need be. What is in the folder
+    /// stays.
     ///
     /// # Errors
     /// The folder cannot be made.
@@ -60,15 +61,16 @@ impl Traces {
         Ok(Self(Arc::new(Shared { folder, state: Mutex::default() })))
     }
 
-    /// The traces of connections that have ended since the last call, in the order in which they began; none where they are
-    /// in a folder.
+    /// The traces of connections that have ended since the last call, in the order in which they
+    /// began; none where they are in a folder.
     pub fn take(&self) -> Vec<Vec<u8>> {
         let mut finished = std::mem::take(&mut self.state().finished);
         finished.sort_unstable_by_key(|(number, _)| *number);
         finished.into_iter().map(|(_, trace)| trace).collect()
     }
 
-    /// Why a trace could not be written, the first time. The connection goes on; its trace ends there.
+    /// Why a trace could not be written, the first time. The connection goes on; its trace ends
+    /// there.
     pub fn error(&self) -> Option<io::Error> {
         self.state().error.take()
     }
@@ -92,7 +94,8 @@ pub struct Trace {
     output: Output,
 }
 
-/// A copy of a trace begins to be written when something happens on it: stacks copy a controller also to look at it.
+/// A copy of a trace begins to be written when something happens on it: stacks copy a controller
+/// also to look at it.
 enum Output {
     /// Nothing has happened. Its beginning is that much of another trace's file.
     Waiting(Option<(PathBuf, u64)>),

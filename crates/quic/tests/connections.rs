@@ -1,5 +1,5 @@
-//! Real connections of both stacks over a link in memory, in simulated time: TLS, packets, loss recovery and ACK ranges are the
-//! stack's, and the congestion control is ours.
+//! Real connections of both stacks over a link in memory, in simulated time: TLS, packets, loss
+//! recovery and ACK ranges are the stack's, and the congestion control is ours.
 #![allow(clippy::disallowed_methods, reason = "stacks take instants: simulated time begins now")]
 
 mod link;
@@ -111,9 +111,10 @@ fn labels() -> Vec<String> {
     pairs.chain(named(Part::Model).map(str::to_owned)).chain(estimates).collect()
 }
 
-/// Delay, loss and reordering: every algorithm that maps brings the file over, its window stays within bounds, and the trace
-/// says the same again, to the bit. In the slow start before the first loss the window is at most twice what the path and
-/// the queue hold, and a burst of the stack; models keep below that too.
+/// Delay, loss and reordering: every algorithm that maps brings the file over, its window stays
+/// within bounds, and the trace says the same again, to the bit. In the slow start before the first
+/// loss the window is at most twice what the path and the queue hold, and a burst of the stack;
+/// models keep below that too.
 #[test]
 fn every_algorithm_that_maps() {
     for stack in STACKS {
@@ -160,8 +161,8 @@ fn refusals() {
             assert!(message.lines().count() == 1 && message.len() < 240, "{message}");
             reasons.insert(message.split(" it needs ").nth(1).expect(&message).to_owned());
         }
-        // Two router mechanisms, a partner, counts of marks, trains, and pacing or, where there is pacing, an
-        // acknowledgement of every segment.
+        // Two router mechanisms, a partner, counts of marks, trains, and pacing or, where there is
+        // pacing, an acknowledgement of every segment.
         assert_eq!(reasons.len(), 6, "{reasons:?}");
     }
     for (stack, label, message) in [
@@ -193,7 +194,8 @@ fn refusals() {
     );
 }
 
-/// A full queue loses several packets of a round trip; the window is reduced once for all of them (RFC 9002, section 7.3.2).
+/// A full queue loses several packets of a round trip; the window is reduced once for all of them
+/// (RFC 9002, section 7.3.2).
 #[test]
 fn one_reduction_a_round_trip() {
     for stack in STACKS {
@@ -236,7 +238,8 @@ fn marks() {
     }
 }
 
-/// Two seconds without a path are persistent congestion: the window goes down to two packets, and the file still arrives.
+/// Two seconds without a path are persistent congestion: the window goes down to two packets, and
+/// the file still arrives.
 #[test]
 fn an_outage() {
     for (stack, label) in
@@ -265,14 +268,15 @@ fn a_larger_mtu() {
     }
 }
 
-/// noq paces BBR: it fills the path without filling the queue, and its samples of the delivery rate are those of the link:
-/// 1200 of the 1228 bytes of a datagram. Two packets share one ACK frame, so that over the shortest interval, one round trip
-/// of 83 packets, a sample may count one packet too many.
+/// noq paces BBR: it fills the path without filling the queue, and its samples of the delivery rate
+/// are those of the link: 1200 of the 1228 bytes of a datagram. Two packets share one ACK frame, so
+/// that over the shortest interval, one round trip of 83 packets, a sample may count one packet too
+/// many.
 #[test]
 fn bbr_at_the_rate_of_the_path() {
     let (seen, trace) = run(Stack::Noq, "bbr3", Path { size: 12_000_000, queue: 4 * BDP, ..CLEAN });
-    // Of 1228 bytes on the wire, some 1170 are the file's: 95 % at best, of which BBR is to reach nine tenths with the handshake,
-    // the startup and a visit to ProbeRTT in it.
+    // Of 1228 bytes on the wire, some 1170 are the file's: 95 % at best, of which BBR is to reach
+    // nine tenths with the handshake, the startup and a visit to ProbeRTT in it.
     assert!(seen.goodput() > 0.9 * 0.95 * RATE, "{:.3e} bit/s, {seen:?}", seen.goodput());
     assert_eq!(seen.dropped, 0, "{seen:?}");
     let rates = events(&trace).into_iter().filter_map(|event| match event {

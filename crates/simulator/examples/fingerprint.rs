@@ -1,10 +1,11 @@
-//! Prints a fingerprint of everything that scenarios leave behind, one line a file:
-//! `cargo run --release --example fingerprint -- FILE ...`; with `--short` in the place of files, those of the short
-//! scenarios of `tests/golden`; with `--list-short`, what those scenarios are, as JSON.
+//! Prints a fingerprint of everything that scenarios leave behind, one line a file: `cargo run
+//! --release --example fingerprint -- FILE ...`; with `--short` in the place of files, those of the
+//! short scenarios of `tests/golden`; with `--list-short`, what those scenarios are, as JSON.
 //!
-//! A change that is to make the simulator faster and nothing else must not change a line. Each scenario is run twice, to
-//! its end or for as long as it takes to send a number of packets: as it is, and with every packet recorded. The number of
-//! events is not part of it, for a faster simulator may need fewer.
+//! A change that is to make the simulator faster and nothing else must not change a line. Each
+//! scenario is run twice, to its end or for as long as it takes to send a number of packets: as it
+//! is, and with every packet recorded. The number of events is not part of it, for a faster
+//! simulator may need fewer.
 
 #[path = "../tests/common/short.rs"]
 pub mod short;

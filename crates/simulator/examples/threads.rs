@@ -1,4 +1,5 @@
-//! Runs one scenario on several threads: `cargo run --release --example threads -- FILE THREADS [PATH=VALUE ...]`.
+//! Runs one scenario on several threads: `cargo run --release --example threads -- FILE THREADS
+//! [PATH=VALUE ...]`.
 
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Parallel, Simulation};

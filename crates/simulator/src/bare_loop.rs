@@ -1,7 +1,8 @@
-//! The limit of speed: packets of the simulator's size in the simulator's lanes, across links that do nothing but take
-//! time, with no protocol and no record.
+//! The limit of speed: packets of the simulator's size in the simulator's lanes, across links that
+//! do nothing but take time, with no protocol and no record.
 //!
-//! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator where there is one flow.
+//! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator
+//! where there is one flow.
 
 use crate::engine::{EventQueue, Lanes, Target, packet_order};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
@@ -32,10 +33,11 @@ impl Link {
     }
 }
 
-/// Moves packets on a dumbbell with `flows` flows and `packets` in flight of each, for `trips` round
-/// trips of one packet. Returns the packet-hops, six for each trip.
+/// Moves packets on a dumbbell with `flows` flows and `packets` in flight of each, for `trips`
+/// round trips of one packet. Returns the packet-hops, six for each trip.
 pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
-    // Both directions of the bottleneck, then four links for each flow: to it and back, at both ends.
+    // Both directions of the bottleneck, then four links for each flow: to it and back, at both
+    // ends.
     let mut links = vec![Link::new(2_400, 20); 2];
     links.resize(2 + 4 * flows as usize, Link::new(1_200, 5));
     let mut events = EventQueue::default();

@@ -1,9 +1,11 @@
-//! Links that can send only now and then: the opportunities of a trace, as Mahimahi's `mm-link` uses them.
+//! Links that can send only now and then: the opportunities of a trace, as Mahimahi's `mm-link`
+//! uses them.
 //!
-//! A trace is a list of times, whole milliseconds from its beginning, at each of which one packet of full size can leave; it
-//! is repeated for ever, with its last time as the period (Netravali et al., USENIX ATC 2015). The account is in bytes: an
-//! opportunity that a packet does not use up serves those behind it, and a packet that needs more goes on with the next.
-//! What is left when nothing waits is lost. A packet that comes at the very time of an opportunity has missed it.
+//! A trace is a list of times, whole milliseconds from its beginning, at each of which one packet
+//! of full size can leave; it is repeated for ever, with its last time as the period (Netravali et
+//! al., USENIX ATC 2015). The account is in bytes: an opportunity that a packet does not use up
+//! serves those behind it, and a packet that needs more goes on with the next. What is left when
+//! nothing waits is lost. A packet that comes at the very time of an opportunity has missed it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,14 +15,16 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 /// Bytes per opportunity: in Mahimahi the largest packet of a tunnel device, 1500 and a frame of
 /// four bytes.
 pub const OPPORTUNITY: u64 = 1504;
-/// The frame of the tunnel device, with which a packet counts there. So a packet of 1500 B takes just one opportunity.
+/// The frame of the tunnel device, with which a packet counts there. So a packet of 1500 B takes
+/// just one opportunity.
 pub const FRAME: u64 = 4;
 /// A packet that takes a whole opportunity.
 const FULL_PACKET: u64 = OPPORTUNITY - FRAME;
 
 /// Most opportunities of one millisecond: 1.2 Tbit/s.
 pub const MOST_AT_ONCE: u64 = 100_000;
-/// Most different times of a trace: an hour in which every millisecond has an opportunity, and 64 MB of memory.
+/// Most different times of a trace: an hour in which every millisecond has an opportunity, and 64
+/// MB of memory.
 pub const MOST_TIMES: usize = 4_000_000;
 /// Latest time of a trace, ms: that of the longest run, 2^63 ps.
 pub const LATEST: u64 = (1 << 63) / 1_000_000_000;
@@ -146,7 +150,8 @@ impl DeliveryTrace {
     }
 }
 
-/// As scenarios hold it: times in milliseconds, each with the number of its opportunities if it has several: `1 2x3 5`.
+/// As scenarios hold it: times in milliseconds, each with the number of its opportunities if it has
+/// several: `1 2x3 5`.
 impl fmt::Display for DeliveryTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = 0;
@@ -198,7 +203,8 @@ impl Server {
         self.trace.time_of(self.position / OPPORTUNITY)
     }
 
-    /// Serves a packet of `size` bytes next; the opportunities with which its first and its last byte leave.
+    /// Serves a packet of `size` bytes next; the opportunities with which its first and its last
+    /// byte leave.
     pub fn serve(&mut self, size: u32) -> (Time, Time) {
         let start = self.next();
         let bytes = u64::from(size) + FRAME;
@@ -215,7 +221,8 @@ impl Server {
         (end > now).then_some(size)
     }
 
-    /// Bytes that have been used by this time, and that there were to use. All that was served had come by then.
+    /// Bytes that have been used by this time, and that there were to use. All that was served had
+    /// come by then.
     pub fn used_and_offered_until(&self, time: Time) -> (u64, u64) {
         let offered = self.trace.offered_until(time);
         // All that was served is sent without a gap from then on.
@@ -283,8 +290,8 @@ mod tests {
         assert!(dense.offered_until(last) > dense.offered_until(ms(LATEST - 1)));
     }
 
-    /// Packets one by one against the loop of Mahimahi's description: each opportunity in its turn takes what waits, byte
-    /// by byte.
+    /// Packets one by one against the loop of Mahimahi's description: each opportunity in its turn
+    /// takes what waits, byte by byte.
     fn by_hand(trace: &DeliveryTrace, packets: &[(u64, u32)]) -> Vec<(Time, Time)> {
         let mut done = vec![(Time::NEVER, Time::NEVER); packets.len()];
         let (mut next, mut left) = (0, 0);

@@ -1,5 +1,6 @@
-//! A run that is stepped from outside: at the beginning of a step someone sets window and pacing of one connection, at its
-//! end they are told what the connection saw. For reinforcement learning, and for whatever else decides elsewhere.
+//! A run that is stepped from outside: at the beginning of a step someone sets window and pacing of
+//! one connection, at its end they are told what the connection saw. For reinforcement learning,
+//! and for whatever else decides elsewhere.
 
 use crate::plan::{Plan, Protocol};
 use crate::simulation::{Simulation, Stopped};
@@ -26,11 +27,13 @@ pub const NAME: &str = "agent";
 pub struct Command {
     /// Congestion window in segments; held between 1 and 1e9.
     pub window: f64,
-    /// Rate on the wire at which segments are spaced, bit/s; `None`: acknowledgements are the clock.
+    /// Rate on the wire at which segments are spaced, bit/s; `None`: acknowledgements are the
+    /// clock.
     pub pacing_bps: Option<f64>,
 }
 
-/// Declares what a step shows: the struct, the names of its fields, and their values in the order of the names.
+/// Declares what a step shows: the struct, the names of its fields, and their values in the order
+/// of the names.
 macro_rules! step {
     ($($(#[doc = $about:literal])+ $field:ident,)+) => {
         /// A controlled connection's observations in a step. Bytes are payload.
@@ -65,7 +68,8 @@ step! {
     marked_bytes,
     /// Echoes of marks (RFC 3168), at most one per window of data.
     ecn_echoes,
-    /// Expiries of the retransmission timer. After one the window is one segment until the next step.
+    /// Expiries of the retransmission timer. After one the window is one segment until the next
+    /// step.
     timeouts,
     /// Mean of the round-trip times measured; without any, the last one; zero before the first.
     rtt_s,
@@ -108,8 +112,8 @@ pub enum NotSteerable {
     Stopped(#[from] Stopped),
 }
 
-/// The algorithm of a steered connection. It has no mind of its own but for what holds for every algorithm: after a
-/// timeout the window is one segment.
+/// The algorithm of a steered connection. It has no mind of its own but for what holds for every
+/// algorithm: after a timeout the window is one segment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steered {
     pacing_bps: Option<f64>,
@@ -221,10 +225,12 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The run of a plan up to the start of the named flow, which is steered, whatever algorithm the plan has for it.
+    /// The run of a plan up to the start of the named flow, which is steered, whatever algorithm
+    /// the plan has for it.
     ///
-    /// Its window is in force at all times: proportional rate reduction, by which the transport brings a window down in
-    /// a recovery, is off, as it is in Linux for an algorithm that sets its window itself (`cong_control`).
+    /// Its window is in force at all times: proportional rate reduction, by which the transport
+    /// brings a window down in a recovery, is off, as it is in Linux for an algorithm that sets its
+    /// window itself (`cong_control`).
     pub fn new(plan: &Plan, flow: &str) -> Result<Self, NotSteerable> {
         let mut plan = plan.clone();
         let index =
@@ -263,7 +269,8 @@ impl Environment {
         &self.simulation
     }
 
-    /// The smallest rate on the way of the steered flow's data, as it is at the beginning of the run.
+    /// The smallest rate on the way of the steered flow's data, as it is at the beginning of the
+    /// run.
     pub fn path_rate(&self) -> Rate {
         let links = self.plan.flows[self.flow].forward.iter().map(|&link| self.plan.links[link].rate);
         links.min().unwrap_or_default()

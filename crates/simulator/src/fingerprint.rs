@@ -1,4 +1,5 @@
-//! One number for everything that a run leaves behind: two runs with the same fingerprint have the same results.
+//! One number for everything that a run leaves behind: two runs with the same fingerprint have the
+//! same results.
 
 use crate::simulation::Outcome;
 use std::fmt::Write;
@@ -15,15 +16,17 @@ impl Write for Hash {
     }
 }
 
-/// The fingerprint of a run: summary, series, connections and packets to the last bit. The number of events is not part of it,
-/// for a faster simulator may need fewer.
+/// The fingerprint of a run: summary, series, connections and packets to the last bit. The number
+/// of events is not part of it, for a faster simulator may need fewer.
 ///
 /// ```
 /// use selfclock_simulator::plan::{dumbbell, mbps, ms, s, tcp};
 /// use selfclock_simulator::{Simulation, fingerprint::fingerprint};
 ///
 /// let plan = |seconds| dumbbell(mbps(5), ms(10)).flow(tcp("reno")).duration(s(seconds)).plan();
-/// let run = |seconds| Ok::<_, Box<dyn std::error::Error>>(fingerprint(Simulation::new(&plan(seconds)?).run()?));
+/// let run = |seconds| -> Result<u64, Box<dyn std::error::Error>> {
+///     Ok(fingerprint(Simulation::new(&plan(seconds)?).run()?))
+/// };
 /// assert_eq!(run(2)?, run(2)?);
 /// assert_ne!(run(2)?, run(3)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -31,7 +34,8 @@ impl Write for Hash {
 pub fn fingerprint(mut outcome: Outcome) -> u64 {
     outcome.summary.events = 0;
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    // Numbers print differently if one bit differs, so the text of an outcome stands for all of it. A hash takes any text.
+    // Numbers print differently if one bit differs, so the text of an outcome stands for all of it.
+    // A hash takes any text.
     let _ = write!(hash, "{outcome:?}");
     hash.0
 }

@@ -2,9 +2,10 @@
 //!
 //! ## Where to start
 //!
-//! [`plan::Plan`] is a run, fully resolved; [`plan::dumbbell`] and its siblings build one. [`Simulation`] runs it, and
-//! [`Outcome`] is what it leaves behind, made of the types in [`record`]. [`environment::Environment`] is a run that an
-//! agent steers. [`queue`] and [`router`] have the settings of queue disciplines and router mechanisms.
+//! [`plan::Plan`] is a run, fully resolved; [`plan::dumbbell`] and its siblings build one.
+//! [`Simulation`] runs it, and [`Outcome`] is what it leaves behind, made of the types in
+//! [`record`]. [`environment::Environment`] is a run that an agent steers. [`queue`] and [`router`]
+//! have the settings of queue disciplines and router mechanisms.
 
 // What tests inside share with those outside names the crate.
 #[cfg(test)]

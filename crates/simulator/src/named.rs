@@ -1,7 +1,9 @@
-//! Things of a scenario that are chosen by name and have settings: queue disciplines, mechanisms in routers.
+//! Things of a scenario that are chosen by name and have settings: queue disciplines, mechanisms in
+//! routers.
 //!
-//! Each has a file with its [`Settings`], declared by `parameters!`, and a line in the list of its kind. Scenario files,
-//! their JSON Schema, the reference and `selfclock algorithms` know it from there.
+//! Each has a file with its [`Settings`], declared by `parameters!`, and a line in the list of its
+//! kind. Scenario files, their JSON Schema, the reference and `selfclock algorithms` know it from
+//! there.
 
 use selfclock_congestion::parameter::{Parameter, ParameterError, Value};
 
@@ -101,7 +103,8 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Declares a kind of named things: an enum of the settings of each, `Parameters` in its module, that is [`Named`].
+/// Declares a kind of named things: an enum of the settings of each, `Parameters` in its module,
+/// that is [`Named`].
 macro_rules! named {
     ($(#[$about:meta])+ $kind:ident { $($module:ident::$name:ident,)+ }) => {
         $(#[$about])+

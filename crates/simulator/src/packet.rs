@@ -65,8 +65,8 @@ pub struct Packet {
     pub flow: u32,
     /// Position in the route table of the next link to take.
     pub hop: u32,
-    /// Payload, bytes. An acknowledgement has none: there it is the receiver's count of marked payload, bytes modulo 2^32
-    /// (accurate ECN feedback; else zero).
+    /// Payload, bytes. An acknowledgement has none: there it is the receiver's count of marked
+    /// payload, bytes modulo 2^32 (accurate ECN feedback; else zero).
     pub payload: u32,
     /// Size on the wire, bytes.
     pub size: u16,
@@ -110,7 +110,8 @@ impl Flags {
     pub const ECE: Self = Self(8);
     /// TCP: the sender has reduced its window.
     pub const CWR: Self = Self(16);
-    /// IP: its transport understands congestion marks and reacts to their number, ECT(1) of RFC 9331.
+    /// IP: its transport understands congestion marks and reacts to their number, ECT(1) of RFC
+    /// 9331.
     pub const ECT_1: Self = Self(32);
     /// Either codepoint of a transport that understands marks.
     pub const ECT: Self = Self(Self::ECT_0.0 | Self::ECT_1.0);
@@ -153,7 +154,8 @@ pub struct Extra {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
-    /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what the receiver advertises.
+    /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what
+    /// the receiver advertises.
     pub receive_window: Option<u64>,
     /// Contents of a resource discovery packet.
     pub resource: Option<ResourceDiscovery>,
@@ -182,7 +184,8 @@ pub struct ResourceDiscovery {
     pub backward: bool,
 }
 
-/// Storage for out-of-line parts; places are used again, so a run allocates only while their number grows.
+/// Storage for out-of-line parts; places are used again, so a run allocates only while their number
+/// grows.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     places: Vec<Extra>,
@@ -204,7 +207,8 @@ impl Extras {
         self.places.len() as u32 - 1
     }
 
-    /// Stores the bytes of a datagram with an empty part, and returns its index. They last until the place is used again.
+    /// Stores the bytes of a datagram with an empty part, and returns its index. They last until
+    /// the place is used again.
     pub fn put_datagram(&mut self, bytes: &[u8]) -> u32 {
         let index = self.put(Extra::default());
         let room = self.datagrams.len().max(index as usize + 1);

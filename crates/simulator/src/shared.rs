@@ -4,11 +4,12 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A name of a node, link or flow. Up to 23 bytes are held in place: a hundred thousand flows have seven hundred thousand names.
+/// A name of a node, link or flow. Up to 23 bytes are held in place: a hundred thousand flows have
+/// seven hundred thousand names.
 pub type Name = smol_str::SmolStr;
 
-/// A value that its copies share until one of them is changed. Ten thousand flows that are set alike are described once, and
-/// a run and the scenario that it is a run of hold one description.
+/// A value that its copies share until one of them is changed. Ten thousand flows that are set
+/// alike are described once, and a run and the scenario that it is a run of hold one description.
 #[derive(Clone, Default, PartialEq)]
 pub struct Shared<T>(Arc<T>);
 

@@ -1,8 +1,8 @@
-//! Transports that are not the simulator's own: protocol stacks without input and output, as quinn-proto is, which the
-//! simulator gives time and datagrams.
+//! Transports that are not the simulator's own: protocol stacks without input and output, as
+//! quinn-proto is, which the simulator gives time and datagrams.
 //!
-//! A stack is a value that implements [`Stack`]. It is registered once in a process, by its name; a flow of a scenario then
-//! chooses it with `stack = "name"`. The simulator depends on none.
+//! A stack is a value that implements [`Stack`]. It is registered once in a process, by its name; a
+//! flow of a scenario then chooses it with `stack = "name"`. The simulator depends on none.
 
 pub use crate::packet::Codepoint;
 use selfclock_congestion::registry::Selection;
@@ -18,7 +18,8 @@ pub use crate::transport::udp::UDP_HEADER;
 /// Smallest datagram that a path must carry (RFC 9000, section 14), bytes of UDP payload.
 pub const SMALLEST_DATAGRAM: u32 = 1200;
 
-/// A protocol stack. Its `Debug` must say all that a run depends on: a plan is compared by its text.
+/// A protocol stack. Its `Debug` must say all that a run depends on: a plan is compared by its
+/// text.
 pub trait Stack: Debug + Send + Sync {
     /// Name in scenarios.
     fn name(&self) -> &'static str;
@@ -26,7 +27,8 @@ pub trait Stack: Debug + Send + Sync {
     fn about(&self) -> &'static str;
     /// Names of its own congestion controllers. The first is its default.
     fn controllers(&self) -> &'static [&'static str];
-    /// Why a controller of its own is not among [`Stack::controllers`]; `None` where it has no such controller.
+    /// Why a controller of its own is not among [`Stack::controllers`]; `None` where it has no such
+    /// controller.
     fn refuses(&self, _controller: &str) -> Option<&'static str> {
         None
     }
@@ -42,7 +44,8 @@ pub trait Stack: Debug + Send + Sync {
     fn connect(&self, setup: &Setup<'_>) -> Result<Pair, String>;
 }
 
-/// The two ends of a connection: that which sends data and begins the handshake, and that which receives.
+/// The two ends of a connection: that which sends data and begins the handshake, and that which
+/// receives.
 pub type Pair = (Box<dyn Endpoint>, Box<dyn Endpoint>);
 
 /// Congestion control of a connection.
@@ -75,7 +78,8 @@ pub trait Endpoint: Debug + Send + Sync {
     fn on_datagram(&mut self, now: Time, datagram: &[u8], ecn: Codepoint);
     /// The time of [`Endpoint::next_timeout`] has come.
     fn on_timer(&mut self, now: Time);
-    /// Writes the next datagram into the empty `buffer`, if one may leave now, and returns its codepoint.
+    /// Writes the next datagram into the empty `buffer`, if one may leave now, and returns its
+    /// codepoint.
     fn poll_datagram(&mut self, now: Time, buffer: &mut Vec<u8>) -> Option<Codepoint>;
     /// When to call [`Endpoint::on_timer`].
     fn next_timeout(&mut self) -> Option<Time>;
@@ -85,10 +89,11 @@ pub trait Endpoint: Debug + Send + Sync {
     fn finish(&mut self);
     /// Its current state.
     fn state(&self) -> State;
-    /// The round-trip time that the acknowledgements of the last datagram have measured; each is taken once.
+    /// The round-trip time that the acknowledgements of the last datagram have measured; each is
+    /// taken once.
     fn take_round_trip(&mut self) -> Option<Duration>;
-    /// Takes the TLS secrets that have become known since the last call, as lines of the NSS key log format. An end tells
-    /// each before it sends what the secret protects, or never.
+    /// Takes the TLS secrets that have become known since the last call, as lines of the NSS key
+    /// log format. An end tells each before it sends what the secret protects, or never.
     fn take_secrets(&mut self) -> Option<String>;
     /// Why the connection has ended against its will.
     fn failure(&self) -> Option<String>;

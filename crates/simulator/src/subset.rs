@@ -8,9 +8,11 @@ const FREED_TOGETHER: usize = 1024;
 /// In the place of what is not held.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Members of a plan's list, each with its place among those that are held. The default holds all of them, in their order.
+/// Members of a plan's list, each with its place among those that are held. The default holds all
+/// of them, in their order.
 ///
-/// A part of a network keeps the indices of the plan in packets, timers and records, and has state for its members alone.
+/// A part of a network keeps the indices of the plan in packets, timers and records, and has state
+/// for its members alone.
 #[derive(Clone, Debug, Default)]
 pub struct Subset {
     places: Option<Arc<[u32]>>,
@@ -107,7 +109,8 @@ impl<T> Held<T> {
         self.members.members(self.all).zip(&self.values)
     }
 
-    /// All values from the last on, each with its index in the list. Their memory is given back as they are taken.
+    /// All values from the last on, each with its index in the list. Their memory is given back as
+    /// they are taken.
     pub fn into_iter_from_end(self) -> impl Iterator<Item = (usize, T)> {
         let Self { mut values, members, all } = self;
         let mut indices = (0..all).rev().filter(move |&index| members.holds(index));

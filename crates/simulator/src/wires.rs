@@ -1,8 +1,10 @@
-//! The links, queues and routers of a plan for packets that come from outside: real ones, or recorded ones.
+//! The links, queues and routers of a plan for packets that come from outside: real ones, or
+//! recorded ones.
 //!
-//! A [`Simulation`](crate::Simulation) has hosts that send. [`Wires`] has none: whoever drives it sends packets at the times of
-//! a clock of its own, and gets each of them back when it is at the other end, or learns that it was dropped. The code that a
-//! packet passes through is the simulation's, so the same arrivals meet the same drops, marks and departures.
+//! A [`Simulation`](crate::Simulation) has hosts that send. [`Wires`] has none: whoever drives it
+//! sends packets at the times of a clock of its own, and gets each of them back when it is at the
+//! other end, or learns that it was dropped. The code that a packet passes through is the
+//! simulation's, so the same arrivals meet the same drops, marks and departures.
 //!
 //! ```
 //! use selfclock_simulator::plan::{dumbbell, mbps, ms, tcp};
@@ -58,7 +60,8 @@ pub struct Parcel {
     pub ece: bool,
     /// TCP: the sender has reduced its window.
     pub cwr: bool,
-    /// TCP acknowledgement: the advertised window, bytes; `None`: what the plan's receiver advertises.
+    /// TCP acknowledgement: the advertised window, bytes; `None`: what the plan's receiver
+    /// advertises.
     pub receive_window: Option<u64>,
 }
 
@@ -175,14 +178,16 @@ pub struct Wires<T> {
     network: Network,
     events: EventQueue,
     events_run: u64,
-    /// By the index of a packet's out-of-line part: each has one, so what the network releases has ended.
+    /// By the index of a packet's out-of-line part: each has one, so what the network releases has
+    /// ended.
     carried: Vec<Option<Carried<T>>>,
     /// Packets that have left the network since the last call of [`Wires::advance`].
     left: Vec<Left<T>>,
 }
 
 impl<T> Wires<T> {
-    /// The idle network of a plan. Of its flows only the routes are used; that of acknowledgements must not be empty.
+    /// The idle network of a plan. Of its flows only the routes are used; that of acknowledgements
+    /// must not be empty.
     pub fn new(plan: &Plan) -> Self {
         let mut network = Network::new(plan, Hosts::Outside);
         network.extras.watch();
@@ -196,7 +201,8 @@ impl<T> Wires<T> {
         }
     }
 
-    /// A host sends a packet at `now`, which is not before any earlier call. What is due before must have been taken with
+    /// A host sends a packet at `now`, which is not before any earlier call. What is due before
+    /// must have been taken with
     /// [`Wires::advance`]: a queue is what it is at the time of the clock.
     pub fn send(&mut self, now: Time, flow: usize, direction: Direction, parcel: &Parcel, load: T) {
         debug_assert!(now >= self.now, "time goes on");
@@ -232,13 +238,14 @@ impl<T> Wires<T> {
         self.take_released();
     }
 
-    /// When something next happens in the network; `None`: nothing will before the next packet is sent.
+    /// When something next happens in the network; `None`: nothing will before the next packet is
+    /// sent.
     pub fn next_event(&self) -> Option<Time> {
         self.events.peek().map(|event| event.time)
     }
 
-    /// Lets everything happen up to `now`, and returns the packets that have left the network since the last call: those that
-    /// arrived in the order of time.
+    /// Lets everything happen up to `now`, and returns the packets that have left the network since
+    /// the last call: those that arrived in the order of time.
     pub fn advance(&mut self, now: Time) -> impl Iterator<Item = Left<T>> {
         while let Some((time, lane)) = self.events.peek_lane()
             && time <= now
@@ -256,7 +263,8 @@ impl<T> Wires<T> {
         self.left.drain(..)
     }
 
-    /// Takes the records of what has happened before the time of the last call, if the plan records packets.
+    /// Takes the records of what has happened before the time of the last call, if the plan records
+    /// packets.
     pub fn take_packets(&mut self) -> Packets {
         let now = self.now;
         self.network.recorder.as_mut().map_or_else(Packets::default, |recorder| recorder.take_before(now))

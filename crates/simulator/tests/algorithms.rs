@@ -1,5 +1,5 @@
-//! Every algorithm on a real path: one flow, 100 Mbit/s, 48 ms, a queue of 400 packets (one bandwidth-delay
-//! product).
+//! Every algorithm on a real path: one flow, 100 Mbit/s, 48 ms, a queue of 400 packets (one
+//! bandwidth-delay product).
 
 mod common;
 
@@ -37,9 +37,9 @@ fn names(part: Part) -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().filter(move |entry| entry.part == part).map(|entry| entry.name)
 }
 
-/// After limited slow start, which does not overshoot by much, every window algorithm fills the path without a
-/// timeout. Vegas leaves slow start early and then adds a segment per round trip: 417 round trips, 20 s, to fill
-/// the path.
+/// After limited slow start, which does not overshoot by much, every window algorithm fills the
+/// path without a timeout. Vegas leaves slow start early and then adds a segment per round trip:
+/// 417 round trips, 20 s, to fill the path.
 #[test]
 fn every_window_algorithm_fills_the_path() {
     for window in names(Part::Window) {
@@ -55,10 +55,11 @@ fn every_window_algorithm_fills_the_path() {
     }
 }
 
-/// Vegas, with delayed acknowledgements and every default, fills an empty path: nothing but its own queue may stop its growth. It
-/// takes up to BDP/1 round trips, one segment each: 334 of 40 ms. A round-trip time from the first segment that an
-/// acknowledgement covers, a base round-trip time of the shorter SYN, or an acknowledgement that waited for its timer looks like a
-/// queue of one segment or two: it stood still at 2 to 50 % of these paths.
+/// Vegas, with delayed acknowledgements and every default, fills an empty path: nothing but its own
+/// queue may stop its growth. It takes up to BDP/1 round trips, one segment each: 334 of 40 ms. A
+/// round-trip time from the first segment that an acknowledgement covers, a base round-trip time of
+/// the shorter SYN, or an acknowledgement that waited for its timer looks like a queue of one
+/// segment or two: it stood still at 2 to 50 % of these paths.
 #[test]
 fn vegas_does_not_starve_under_delayed_acknowledgements() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (100_000_000, 30), (20_000_000, 10), (20_000_000, 50)] {
@@ -84,8 +85,9 @@ fn vegas_does_not_starve_under_delayed_acknowledgements() {
     }
 }
 
-/// Linux's Vegas counts the samples of a round trip, and is Reno where there are two or fewer. It has one for each acknowledgement,
-/// whatever the retransmission timer takes: with one segment timed in a round trip it used to be Reno.
+/// Linux's Vegas counts the samples of a round trip, and is Reno where there are two or fewer. It
+/// has one for each acknowledgement, whatever the retransmission timer takes: with one segment
+/// timed in a round trip it used to be Reno.
 #[test]
 fn linux_vegas_does_not_need_the_samples_of_the_timer() {
     let goodputs = [RttSamples::EverySegment, RttSamples::OneAtATime].map(|samples| {
@@ -97,8 +99,9 @@ fn linux_vegas_does_not_need_the_samples_of_the_timer() {
         let vegas = plan::Flow::from(control).transport(transport);
         let plan = plan(network.flow(vegas).duration(s(60)).unrecorded());
         let flow = run(&plan).summary.flows.remove(0);
-        // 40 ms and three segments in the queue, after 15 s in which the 150 that slow start leaves there go, one a round trip:
-        // 54 ms in the mean. Reno fills the 240 ms of queue that there are, and has 236.
+        // 40 ms and three segments in the queue, after 15 s in which the 150 that slow start leaves
+        // there go, one a round trip: 54 ms in the mean. Reno fills the 240 ms of queue that there
+        // are, and has 236.
         let rtt = flow.rtt_mean_s.expect("round-trip times");
         assert!(rtt < 0.06, "{samples:?}: {rtt} s");
         flow.goodput_bps
@@ -106,9 +109,10 @@ fn linux_vegas_does_not_need_the_samples_of_the_timer() {
     assert_eq!(goodputs[0], goodputs[1]);
 }
 
-/// Tri-S goes up and down around the window that fills the path, the product and the segment in service. What a window brings is
-/// known two round trips after it was chosen: two segments too far either way, and one where the gradient is between. Every segment
-/// is acknowledged, as where it was made.
+/// Tri-S goes up and down around the window that fills the path, the product and the segment in
+/// service. What a window brings is known two round trips after it was chosen: two segments too far
+/// either way, and one where the gradient is between. Every segment is acknowledged, as where it
+/// was made.
 #[test]
 fn tri_s_searches_around_the_window_that_fills_the_path() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (10_000_000, 20), (20_000_000, 50)] {
@@ -141,9 +145,10 @@ fn fast_keeps_alpha_packets_in_the_queue() {
     assert!((queueing / 0.012 - 1.0).abs() < 0.05, "{queueing} s");
 }
 
-/// Slow start overshoots by a window, and an algorithm that then keeps 70 or 85 % goes on sending too much. More is
-/// outstanding than the window by the time the timer expires; to go on from half of that would overshoot again,
-/// dozens of times. From the window, it takes a few timeouts at most until enough eighths are off.
+/// Slow start overshoots by a window, and an algorithm that then keeps 70 or 85 % goes on sending
+/// too much. More is outstanding than the window by the time the timer expires; to go on from half
+/// of that would overshoot again, dozens of times. From the window, it takes a few timeouts at most
+/// until enough eighths are off.
 #[test]
 fn a_small_decrease_does_not_lead_from_timeout_to_timeout() {
     for start in names(Part::Start) {
@@ -176,8 +181,9 @@ fn bottleneck(outcome: &Outcome) -> (f64, f64) {
     (mean(&|index| series.utilization[index]), mean(&|index| series.queue_packets[index] as f64))
 }
 
-/// BBRv3 alone keeps the link busy and the queue short: it probes above the rate for one round in some sixty, and visits
-/// ProbeRTT every 5 s with half a bandwidth-delay product in flight for 0.2 s, so 95 % and a quarter of the product.
+/// BBRv3 alone keeps the link busy and the queue short: it probes above the rate for one round in
+/// some sixty, and visits ProbeRTT every 5 s with half a bandwidth-delay product in flight for 0.2
+/// s, so 95 % and a quarter of the product.
 #[test]
 fn bbr3_fills_the_path_with_a_short_queue() {
     let outcome = model("bbr3", 1, &Transport::modern(), None);
@@ -188,7 +194,8 @@ fn bbr3_fills_the_path_with_a_short_queue() {
     assert_eq!(outcome.summary.flows[0].timeouts, 0);
 }
 
-/// Prague, with marks above 20 packets, stays at the threshold and loses nothing after its slow start.
+/// Prague, with marks above 20 packets, stays at the threshold and loses nothing after its slow
+/// start.
 #[test]
 fn prague_stays_at_the_marking_threshold() {
     let transport = Transport { ecn: Ecn::Accurate, ..Transport::modern() };

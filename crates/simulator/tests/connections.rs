@@ -20,8 +20,8 @@ fn network(duration: Duration) -> PlanBuilder {
     dumbbell(mbps(100), ms(48)).access(gbps(1), ms(1)).queue(packets(400)).duration(duration).unrecorded()
 }
 
-/// 50,000 connections in 500 s: what is delivered is what is offered, arrivals are a Poisson process, sizes have their
-/// mean, and nothing is left behind.
+/// 50,000 connections in 500 s: what is delivered is what is offered, arrivals are a Poisson
+/// process, sizes have their mean, and nothing is left behind.
 #[test]
 fn fifty_thousand_connections_deliver_what_they_offer() {
     let (mean, interval) = (30_000, ms(10));
@@ -47,7 +47,8 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
     assert!((delivered - 1.0).abs() < 1e-3, "{delivered}");
     assert!((flow.goodput_bps / summary.offered_bps - delivered).abs() < 1e-9);
 
-    // Counts in 1000 bins of 0.5 s: variance / mean is 1 for a Poisson process, standard error √(2/1000) = 0.045.
+    // Counts in 1000 bins of 0.5 s: variance / mean is 1 for a Poisson process, standard error
+    // √(2/1000) = 0.045.
     let mut bins = [0.0_f64; 1000];
     for record in &outcome.connections {
         bins[(record.start.seconds() / 0.5) as usize] += 1.0;
@@ -57,8 +58,9 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
     assert!((variance / mean_count - 1.0).abs() < 0.18, "{}", variance / mean_count);
 }
 
-/// One segment takes a round trip for the handshake and one for itself. The two hosts and the bottleneck transmit a SYN of
-/// 52 B, its answer, 1448 B of data with 52 B of headers and an acknowledgement of 52 B; the second ends are alike.
+/// One segment takes a round trip for the handshake and one for itself. The two hosts and the
+/// bottleneck transmit a SYN of 52 B, its answer, 1448 B of data with 52 B of headers and an
+/// acknowledgement of 52 B; the second ends are alike.
 #[test]
 fn a_connection_of_one_segment_takes_two_round_trips() {
     let transport = Transport {
@@ -86,8 +88,9 @@ fn starts(records: &[ConnectionRecord], flow: u32) -> Vec<(f64, u64)> {
         .collect()
 }
 
-/// In a crowd too large for the link connections meet losses and timeouts; what else is in the network changes neither when
-/// a connection starts nor its size. Every packet is accounted for, also those that come after a connection's end.
+/// In a crowd too large for the link connections meet losses and timeouts; what else is in the
+/// network changes neither when a connection starts nor its size. Every packet is accounted for,
+/// also those that come after a connection's end.
 #[test]
 fn arrivals_do_not_depend_on_the_network_and_packets_are_conserved() {
     let size = SizeDistribution::Pareto { minimum: Bytes(2_000), maximum: Bytes(5_000_000), shape: 1.2 };

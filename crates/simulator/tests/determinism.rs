@@ -33,7 +33,8 @@ fn plan(seed: u64) -> Plan {
     plan
 }
 
-/// Every bit of an outcome; floating-point numbers are printed so that different bits give different text.
+/// Every bit of an outcome; floating-point numbers are printed so that different bits give
+/// different text.
 fn bytes_of(outcome: &Outcome) -> String {
     format!("{outcome:?}")
 }
@@ -88,8 +89,9 @@ fn another_flow_does_not_change_when_a_flow_starts() {
     assert_eq!(start_of_first(1), start_of_first(5));
 }
 
-/// Flows that never send but share links make every link one that several feed, so that nothing is run ahead of the
-/// clock: each packet then stops at each link. What happens to the packets must be the same, to the picosecond.
+/// Flows that never send but share links make every link one that several feed, so that nothing is
+/// run ahead of the clock: each packet then stops at each link. What happens to the packets must be
+/// the same, to the picosecond.
 #[test]
 fn running_ahead_of_the_clock_does_not_show() {
     let with_everything_ahead = |idle: bool| {
@@ -112,7 +114,8 @@ fn running_ahead_of_the_clock_does_not_show() {
         let outcome = run(&plan);
         let events = outcome.summary.events;
         let mut packets: Vec<_> = outcome.packets.iter().collect();
-        // Numbers of packets are drawn when they are sent, which is not always in the order of their times.
+        // Numbers of packets are drawn when they are sent, which is not always in the order of
+        // their times.
         for record in &mut packets {
             record.packet = 0;
         }
@@ -129,8 +132,8 @@ fn running_ahead_of_the_clock_does_not_show() {
     assert!(packets == packets_by_stops);
 }
 
-/// Where there are more than 500 flows, what the next packets touch is asked for ahead: it changes no more than the slices in
-/// which the run advances.
+/// Where there are more than 500 flows, what the next packets touch is asked for ahead: it changes
+/// no more than the slices in which the run advances.
 #[test]
 fn many_flows_are_asked_for_ahead() {
     let mut plan = plan(3);

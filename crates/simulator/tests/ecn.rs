@@ -11,7 +11,8 @@ use selfclock_simulator::plan::{
 use selfclock_simulator::record::packets::{Codepoint, PacketKind};
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 
-/// One flow across 10 Mbit/s and 44 ms there and back (37 packets), with 500 packets of queue that mark above `threshold`.
+/// One flow across 10 Mbit/s and 44 ms there and back (37 packets), with 500 packets of queue that
+/// mark above `threshold`.
 fn plan(ecn: Ecn, threshold: MarkAbove) -> Plan {
     let network = dumbbell(mbps(10), ms(44)).access(mbps(100), ms(1)).queue(packets(500));
     let transport = Transport { ecn, ..Transport::modern() };
@@ -26,8 +27,8 @@ fn count(outcome: &Outcome, of: impl Fn(&PacketRecord) -> bool) -> u64 {
     outcome.packets.iter().filter(of).count() as u64
 }
 
-/// Above a threshold of one bandwidth-delay product Reno halves its window on marks alone: nothing is dropped, the link
-/// stays busy, and the queue stays near the threshold once slow start is over.
+/// Above a threshold of one bandwidth-delay product Reno halves its window on marks alone: nothing
+/// is dropped, the link stays busy, and the queue stays near the threshold once slow start is over.
 #[test]
 fn marks_replace_drops() {
     for (ecn, threshold) in [
@@ -53,7 +54,8 @@ fn marks_replace_drops() {
     }
 }
 
-/// Found by the verifier: what was marked in the queue and lost on the wire behind it was not counted, and not shown, as marked.
+/// Found by the verifier: what was marked in the queue and lost on the wire behind it was not
+/// counted, and not shown, as marked.
 #[test]
 fn what_is_lost_behind_the_queue_was_marked_in_it() {
     let mut plan = plan(Ecn::Classic, MarkAbove::Packets(0));
@@ -81,8 +83,8 @@ fn without_ecn_nothing_is_marked() {
     assert!(link.queue_max_packets > 400);
 }
 
-/// RFC 3168, section 6.1.3: ECE on every acknowledgement from a mark until a segment with CWR, which comes once per
-/// window of data.
+/// RFC 3168, section 6.1.3: ECE on every acknowledgement from a mark until a segment with CWR,
+/// which comes once per window of data.
 #[test]
 fn classic_echo_until_the_window_is_reduced() {
     let outcome = run(&plan(Ecn::Classic, MarkAbove::Packets(40)));
@@ -98,12 +100,13 @@ fn classic_echo_until_the_window_is_reduced() {
             _ => {}
         }
     }
-    // The window of 77 packets is halved and grows by one packet in each round trip of 48 to 92 ms: 39 round trips of 70 ms
-    // are a reduction every 2.7 s, 11 in 30 s.
+    // The window of 77 packets is halved and grows by one packet in each round trip of 48 to 92 ms:
+    // 39 round trips of 70 ms are a reduction every 2.7 s, 11 in 30 s.
     assert!((9..=13).contains(&reductions), "{reductions}");
 }
 
-/// The counts that arrive with acknowledgements are those of the marked payload that arrived at the receiver.
+/// The counts that arrive with acknowledgements are those of the marked payload that arrived at the
+/// receiver.
 #[test]
 fn accurate_counts_are_exact() {
     let outcome = run(&plan(Ecn::Accurate, MarkAbove::Packets(40)));

@@ -36,7 +36,8 @@ fn steps(environment: &mut Environment, command: Command, length: f64) -> Vec<St
     seen
 }
 
-/// A window below the bandwidth-delay product: a window leaves in a round trip of the empty path, which `path_rtt` says.
+/// A window below the bandwidth-delay product: a window leaves in a round trip of the empty path,
+/// which `path_rtt` says.
 #[test]
 fn a_window_is_sent_in_each_round_trip() {
     let mut environment = alone(10.0);
@@ -44,7 +45,8 @@ fn a_window_is_sent_in_each_round_trip() {
     let seen = steps(&mut environment, Command { window: 12.0, pacing_bps: None }, 0.5);
     assert_eq!(seen.len(), 20);
     for step in &seen[2..] {
-        // After the first burst the bottleneck has spaced them, and none waits. The SYN was a shorter packet.
+        // After the first burst the bottleneck has spaced them, and none waits. The SYN was a
+        // shorter packet.
         assert!((step.rtt_s / rtt - 1.0).abs() < 1e-9, "{step:?}, {rtt}");
         assert!(step.rtt_min_s < rtt && step.rtt_min_s > rtt - 2.0 * WIRE * 8.0 / 1e7, "{step:?}");
         // Half a second is no whole number of round trips: one window more or less.
@@ -84,7 +86,8 @@ fn losses_are_told() {
     let summary = environment.simulation().clone().finish().summary;
     assert!(summary.links[0].drops > 50, "{:?}", summary.links[0]);
     let dropped = summary.links[0].drops as f64 * MSS;
-    // Those of the last round trip are not known yet; a retransmission timer takes everything in flight for lost.
+    // Those of the last round trip are not known yet; a retransmission timer takes everything in
+    // flight for lost.
     let spurious = summary.flows[0].timeouts as f64 * 150.0 * MSS;
     assert!(lost <= dropped + spurious && lost >= dropped - 150.0 * MSS, "{lost} of {dropped}");
     let timeouts: f64 = seen.iter().map(|step| step.timeouts).sum();

@@ -1,4 +1,5 @@
-//! Losses in turn, for a time, and reordering: mechanisms that make a network fail as a test wants it.
+//! Losses in turn, for a time, and reordering: mechanisms that make a network fail as a test wants
+//! it.
 
 mod common;
 
@@ -74,7 +75,8 @@ fn one_is_lost_and_then_none_for_a_time() {
     assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - 0.1).abs() < 1e-9), "{times:?}");
 }
 
-/// Everything that reaches the router from the first second to the third, and nothing else: 2000 packets.
+/// Everything that reaches the router from the first second to the third, and nothing else: 2000
+/// packets.
 #[test]
 fn an_outage_begins_and_ends() {
     let times = dropped("probability = 1\nfrom = \"1 s\"\nuntil = \"3 s\"");
@@ -82,8 +84,9 @@ fn an_outage_begins_and_ends() {
     assert!(times.iter().all(|time| (1.0..3.0).contains(time)));
 }
 
-/// Of 10,000 packets 1 % are held: 100, with a standard deviation of 10. A packet that is held for 10.5 ms arrives
-/// after the ten that were sent behind it, unless these are held, too, and nothing is lost.
+/// Of 10,000 packets 1 % are held: 100, with a standard deviation of 10. A packet that is held for
+/// 10.5 ms arrives after the ten that were sent behind it, unless these are held, too, and nothing
+/// is lost.
 #[test]
 fn what_is_held_is_overtaken() {
     let outcome = outcome("mechanism = \"reordering\"\nprobability = 0.01\ndelay = \"10.5 ms\"");
@@ -190,7 +193,8 @@ packets = true
     (simulation.finish(), in_flight, extras)
 }
 
-/// A router that writes 20 kB into every acknowledgement has the sender keep to it: 13 segments of 1448 bytes in a round trip.
+/// A router that writes 20 kB into every acknowledgement has the sender keep to it: 13 segments of
+/// 1448 bytes in a round trip.
 #[test]
 fn a_window_that_a_router_writes_is_kept() {
     let tampering =
@@ -199,7 +203,8 @@ fn a_window_that_a_router_writes_is_kept() {
     assert!(extras as u64 <= in_flight, "a place for every packet that has one, and none left over");
     let most = 13.0 * 1448.0 * 8.0 / 0.024;
     let goodput = outcome.summary.flows[0].goodput_bps;
-    // The thirteenth waits for the first of the next round trip to be acknowledged: 12 of 13 at least.
+    // The thirteenth waits for the first of the next round trip to be acknowledged: 12 of 13 at
+    // least.
     assert!(goodput < most && goodput > 0.85 * most, "{goodput} of {most}");
 }
 
@@ -220,7 +225,8 @@ fn what_a_receiver_takes_back_is_sent_again() {
     }
 }
 
-/// The members of a group know of each other's losses and windows: they are not two flows that are alone.
+/// The members of a group know of each other's losses and windows: they are not two flows that are
+/// alone.
 #[test]
 fn members_of_a_group_know_of_each_other() {
     let adaptive = "congestion_control = \"adaptive\"\ncount = 2\n";

@@ -10,7 +10,8 @@ use selfclock_simulator::{Outcome, Simulation};
 
 const BOTTLENECK: usize = 0;
 
-/// Ten Reno flows across 10 Mbit/s, 20 ms and 200 packets; flow 0 has 120 ms of round trip, the others 48 ms.
+/// Ten Reno flows across 10 Mbit/s, 20 ms and 200 packets; flow 0 has 120 ms of round trip, the
+/// others 48 ms.
 fn plan(seconds: u32) -> Plan {
     let mut links = String::new();
     let mut flows = String::new();
@@ -63,7 +64,8 @@ fn run(plan: &Plan) -> Outcome {
     outcome
 }
 
-/// Jain's index of what was acknowledged in the second half, and the samples of the bottleneck's queue in it.
+/// Jain's index of what was acknowledged in the second half, and the samples of the bottleneck's
+/// queue in it.
 fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     let half = outcome.summary.simulated_s / 2.0;
     let series = outcome.flow_series.columns();
@@ -84,8 +86,8 @@ fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     (sum * sum / (rates.len() as f64 * squares), queue.collect(), rates)
 }
 
-/// The claims of the paper: no drop, the queue at its target, the same for a flow with 2.5 times the round-trip time. A
-/// third of the window of 32 segments is what each flow ends with.
+/// The claims of the paper: no drop, the queue at its target, the same for a flow with 2.5 times
+/// the round-trip time. A third of the window of 32 segments is what each flow ends with.
 #[test]
 fn window_adaptation_holds_the_queue_at_its_target() {
     let outcome = run(&plan(100));
@@ -126,8 +128,8 @@ fn the_right_edge_never_moves_left() {
     assert!(lowered > 1000, "{lowered}");
 }
 
-/// With a second of holding every acknowledgement waits for its credit; with the 100 ms that are safe for any timer the
-/// bucket cannot hold what 32 segments in flight are too many.
+/// With a second of holding every acknowledgement waits for its credit; with the 100 ms that are
+/// safe for any timer the bucket cannot hold what 32 segments in flight are too many.
 #[test]
 fn an_ack_bucket_must_hold_long_enough() {
     let drops = |hold: u64| {

@@ -163,8 +163,8 @@ fn plan(flow: &str) -> Plan {
     Scenario::parse(&text, "toy", &[]).unwrap_or_else(|error| panic!("{error}")).plan
 }
 
-/// Four datagrams of 1472 bytes in each round trip of 40 ms and what the links take for a datagram there (1500 bytes: 0.120 ms
-/// and two times 0.012) and its answer back (36 bytes: 3 µs).
+/// Four datagrams of 1472 bytes in each round trip of 40 ms and what the links take for a datagram
+/// there (1500 bytes: 0.120 ms and two times 0.012) and its answer back (36 bytes: 3 µs).
 #[test]
 fn a_window_in_each_round_trip() {
     let outcome = Simulation::new(&plan("")).run().expect("a run");
@@ -204,7 +204,8 @@ fn packets_go_there_as_datagrams_and_back_as_replies() {
     assert!(outcome.packets.iter().all(|packet| packet.ecn == Codepoint::NotEct));
 }
 
-/// Without an answer the toy gives up at its third timeout; the flow beside it has the bottleneck to itself.
+/// Without an answer the toy gives up at its third timeout; the flow beside it has the bottleneck
+/// to itself.
 #[test]
 fn a_connection_that_fails_is_dead_and_the_run_goes_on() {
     let text = "[[flow]]\nname = \"tcp\"\ncongestion_control = \"reno\"\n[[router]]\nmechanism = \"loss\"\n\
@@ -225,7 +226,8 @@ fn a_stack_that_has_no_connection_stops_the_run() {
     assert_eq!(stopped, "toy, seed 1, flow1: no connection of toy: there is no connection");
 }
 
-/// The sender fills each datagram with the count of bytes before it. The receiver knows the secrets with the first.
+/// The sender fills each datagram with the count of bytes before it. The receiver knows the secrets
+/// with the first.
 #[test]
 fn payload_and_secrets_are_kept_where_the_plan_asks_for_them() {
     let text = "traffic = { size = \"14720 B\" }\n[record]\npackets = true\n";

@@ -26,8 +26,8 @@ fn branch(trunk: &Plan, until: Time, plan: &Plan) -> Result<(Time, Outcome), Not
     Ok((fork.now(), fork.run().expect("a built-in algorithm")))
 }
 
-/// Every queue discipline, router mechanism, algorithm and transport that the fingerprints have, forked somewhere in the
-/// middle, and recorded packet by packet.
+/// Every queue discipline, router mechanism, algorithm and transport that the fingerprints have,
+/// forked somewhere in the middle, and recorded packet by packet.
 #[test]
 fn a_fork_without_changes_is_the_run_itself() {
     // One in eleven: eleven has no factor in common with what repeats in their list.
@@ -96,7 +96,8 @@ fn in_order(mut changes: Vec<(u64, String)>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// With a change, a fork is the run of the scenario in which that change is scheduled from the start.
+    /// With a change, a fork is the run of the scenario in which that change is scheduled from the
+    /// start.
     #[test]
     fn a_fork_with_changes_is_the_run_of_their_scenario(
         network in bottlenecks(), until in 200_u64..2500,

@@ -1,5 +1,6 @@
-//! The fingerprints in `tests/golden.toml`, made again: the same in every build, on every machine, until an entry in the
-//! changes says otherwise. `make golden` makes those of all scenarios, in a release and in a debug build.
+//! The fingerprints in `tests/golden.toml`, made again: the same in every build, on every machine,
+//! until an entry in the changes says otherwise. `make golden` makes those of all scenarios, in a
+//! release and in a debug build.
 
 #[allow(dead_code)]
 #[path = "../examples/fingerprint.rs"]
@@ -70,7 +71,8 @@ fn every_fingerprint_is_checked() {
     assert_eq!(known, fingerprint::short::all().len());
 }
 
-/// A parameter that is read and never used has no effect: each changes the run where it is said to tell.
+/// A parameter that is read and never used has no effect: each changes the run where it is said to
+/// tell.
 #[test]
 fn every_parameter_tells() {
     let golden = golden();

@@ -1,5 +1,5 @@
-//! Inline measurement on real paths: what the estimators find, and the window that follows from it; and what the hosts'
-//! network cards and a UDP source with a schedule do to a path.
+//! Inline measurement on real paths: what the estimators find, and the window that follows from it;
+//! and what the hosts' network cards and a UDP source with a schedule do to a path.
 
 mod common;
 
@@ -55,9 +55,10 @@ fn settled(series: &FlowSeries, column: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A connection knows physical and available bandwidth within 5 %, the window is what equation 14 of the thesis makes of them
-/// within 5 %, nothing is lost any more and the link is full. The error is that of some twenty measurements through cards whose
-/// interrupts are two packet times apart or more, and of UDP packets of a third of the size.
+/// A connection knows physical and available bandwidth within 5 %, the window is what equation 14
+/// of the thesis makes of them within 5 %, nothing is lost any more and the link is full. The error
+/// is that of some twenty measurements through cards whose interrupts are two packet times apart or
+/// more, and of UDP packets of a third of the size.
 #[test]
 fn icim_and_the_lotka_volterra_window() {
     for (load, coalescing) in [(0.0, 100), (0.0, 0), (0.5, 100), (0.5, 0), (0.8, 100)] {
@@ -83,10 +84,11 @@ fn icim_and_the_lotka_volterra_window() {
     }
 }
 
-/// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst has no room for eight gaps then, and nothing is measured.
-/// The connection used to stay at the last available bandwidth for ever, and left the link 70 % idle when the others had gone. Now it
-/// is forgotten after 40 round trips, and Reno's growth brings the window to where bursts can be measured again. 1460 of 1500 B are
-/// payload.
+/// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst has no room for
+/// eight gaps then, and nothing is measured. The connection used to stay at the last available
+/// bandwidth for ever, and left the link 70 % idle when the others had gone. Now it is forgotten
+/// after 40 round trips, and Reno's growth brings the window to where bursts can be measured again.
+/// 1460 of 1500 B are payload.
 #[test]
 fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     let window = 500;
@@ -117,8 +119,8 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     assert!(megabits(40, 59) > 85.0, "{}", megabits(40, 59));
 }
 
-/// Delayed acknowledgements halve the number of acknowledgements, and move that of a burst's first segment by less than one
-/// segment's time.
+/// Delayed acknowledgements halve the number of acknowledgements, and move that of a burst's first
+/// segment by less than one segment's time.
 #[test]
 fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
     let control = Selection::from_label("lotka-volterra").expect("listed");
@@ -128,9 +130,10 @@ fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
     assert!((found / (RATE as f64 / 2.0) - 1.0).abs() < 0.1, "{found:.4e}");
 }
 
-/// Spaced segments tell the available bandwidth within 30 % where the hosts' cards interrupt for each packet: a stream of five
-/// segments lasts a tenth of a millisecond, in which fluid traffic is a dozen packets. With interrupts 1 ms apart they tell nothing: a
-/// stream comes back at one time, no delay grows, and the range is widened without end.
+/// Spaced segments tell the available bandwidth within 30 % where the hosts' cards interrupt for
+/// each packet: a stream of five segments lasts a tenth of a millisecond, in which fluid traffic is
+/// a dozen packets. With interrupts 1 ms apart they tell nothing: a stream comes back at one time,
+/// no delay grows, and the range is widened without end.
 #[test]
 fn imtcp_needs_cards_that_interrupt_for_each_packet() {
     let found = |coalescing| {
@@ -146,7 +149,8 @@ fn imtcp_needs_cards_that_interrupt_for_each_packet() {
     assert!(coalesced.is_nan() || coalesced > 2.0, "{coalesced}");
 }
 
-/// The pair with the smallest delay met nothing: the packet time of the narrowest link, to the digit.
+/// The pair with the smallest delay met nothing: the packet time of the narrowest link, to the
+/// digit.
 #[test]
 fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     let control = Selection::from_label("reno+capacity").expect("listed");
@@ -159,8 +163,8 @@ fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     assert!((found / RATE as f64 - 1.0).abs() < 0.02, "{found:.4e}");
 }
 
-/// An estimator costs the connection nothing that matters: Reno with ICIM beside it sends as much as Reno, within 3 %. ("TCP
-/// with ICIM can transmit data with the same performance as Reno TCP".)
+/// An estimator costs the connection nothing that matters: Reno with ICIM beside it sends as much
+/// as Reno, within 3 %. ("TCP with ICIM can transmit data with the same performance as Reno TCP".)
 #[test]
 fn measuring_does_not_slow_reno_down() {
     let goodput = |control: Selection| {
@@ -171,7 +175,8 @@ fn measuring_does_not_slow_reno_down() {
     assert!(measuring > 0.97 * alone, "{measuring} {alone}");
 }
 
-/// Rates by schedule, sizes by weight: what arrives is the integral of the rates, and the mix has its mean size.
+/// Rates by schedule, sizes by weight: what arrives is the integral of the rates, and the mix has
+/// its mean size.
 #[test]
 fn udp_with_a_schedule_and_a_mix() {
     let second = |seconds: u64| Time::ZERO + ms(1000 * seconds);
@@ -197,8 +202,9 @@ fn udp_with_a_schedule_and_a_mix() {
         let outcome = run(&plan);
         let bytes = &outcome.link_series.columns().bytes;
         let periods = [bytes[0], bytes[1] - bytes[0], bytes[2] - bytes[1], bytes[3] - bytes[2]];
-        // 8 s at 40 Mbit/s, silence, 10 s at 10 and at 20 Mbit/s. With some 37,000 packets of mean 340 B and root mean square
-        // 547 B in the smallest, three standard errors of a Poisson stream are 2.5 %; constant arrivals miss a packet.
+        // 8 s at 40 Mbit/s, silence, 10 s at 10 and at 20 Mbit/s. With some 37,000 packets of mean
+        // 340 B and root mean square 547 B in the smallest, three standard errors of a Poisson
+        // stream are 2.5 %; constant arrivals miss a packet.
         let tolerance = if arrivals == Arrivals::Constant { 0.001 } else { 0.025 };
         for (period, expected) in periods.into_iter().zip([40e6, 0.0, 12.5e6, 25e6]) {
             assert!(

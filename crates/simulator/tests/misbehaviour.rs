@@ -1,4 +1,5 @@
-//! Receivers and routers that misbehave: what they gain by it, what they do to others, and what bounds both.
+//! Receivers and routers that misbehave: what they gain by it, what they do to others, and what
+//! bounds both.
 //!
 //! `docs/misbehaviour.md` has the table that `make misbehaviour` makes here.
 
@@ -16,8 +17,8 @@ fn outcome(text: &str) -> Outcome {
     run(&scenario.plan)
 }
 
-/// One flow of 100 Mbit/s and 50 ms in which every 200th packet is lost at random: what it gets is what its rules of
-/// growth and reduction make of that, and not what the link leaves.
+/// One flow of 100 Mbit/s and 50 ms in which every 200th packet is lost at random: what it gets is
+/// what its rules of growth and reduction make of that, and not what the link leaves.
 fn alone(algorithm: &str, transport: &str, seconds: u32) -> FlowSummary {
     let router =
         if algorithm == "xcp" { "[[router]]\nmechanism = \"xcp\"\nlinks = [\"bottleneck\"]\n" } else { "" };
@@ -31,8 +32,9 @@ fn alone(algorithm: &str, transport: &str, seconds: u32) -> FlowSummary {
     outcome(&text).summary.flows.remove(0)
 }
 
-/// Two flows of the same algorithm, the second of them honest, over 20 Mbit/s, 40 ms and a queue of one bandwidth-delay
-/// product. Delays vary by more than the time of a packet, or who is dropped would be a matter of phases and not of shares.
+/// Two flows of the same algorithm, the second of them honest, over 20 Mbit/s, 40 ms and a queue of
+/// one bandwidth-delay product. Delays vary by more than the time of a packet, or who is dropped
+/// would be a matter of phases and not of shares.
 fn beside_another(algorithm: &str, transport: &str, seconds: u32, seed: u32) -> [FlowSummary; 2] {
     let router =
         if algorithm == "xcp" { "[[router]]\nmechanism = \"xcp\"\nlinks = [\"bottleneck\"]\n" } else { "" };
@@ -76,10 +78,11 @@ fn has_reports(name: &str) -> bool {
     ["packet-pair", "modified-swift-start", "quick-start", "xcp"].contains(&name)
 }
 
-/// The bounds were written down before the first run: 1.1 is the 10 % of a scorecard's good row, for what a rule of an RFC
-/// closes; two for reports, which can raise no more than the beginning. Nothing closes the second. Of the first run was learned
-/// what the honest receiver is that one who divides must be compared with: one that acknowledges every segment, which any
-/// may do. Reno then gets sqrt 2 of what it gets with delayed acknowledgements, and division gave it as much.
+/// The bounds were written down before the first run: 1.1 is the 10 % of a scorecard's good row,
+/// for what a rule of an RFC closes; two for reports, which can raise no more than the beginning.
+/// Nothing closes the second. Of the first run was learned what the honest receiver is that one who
+/// divides must be compared with: one that acknowledges every segment, which any may do. Reno then
+/// gets sqrt 2 of what it gets with delayed acknowledgements, and division gave it as much.
 const ATTACKS: [Attack; 5] = [
     Attack {
         title: "divides each acknowledgement into 10",
@@ -135,7 +138,8 @@ fn gain_alone(attack: &Attack, algorithm: &str, seconds: u32) -> f64 {
     (attack.gets)(&alone(algorithm, &with, seconds)) / (attack.gets)(&alone(algorithm, &without, seconds))
 }
 
-/// The same beside an honest flow, and the part that this one loses of what it would have: with three seeds together.
+/// The same beside an honest flow, and the part that this one loses of what it would have: with
+/// three seeds together.
 fn gain_and_harm(attack: &Attack, algorithm: &str, seconds: u32) -> (f64, f64) {
     let (without, with) = transports(attack);
     let runs = |transport: &str| {
@@ -151,8 +155,8 @@ fn algorithms() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().filter(|entry| entry.part != Part::Estimate).map(|entry| entry.name)
 }
 
-/// 60 s are some 130 losses for Reno: a standard error of about 7 % of each run, so 1.1 becomes 1.3 here; the table is made
-/// from 200 s, where it is 6 % of a gain.
+/// 60 s are some 130 losses for Reno: a standard error of about 7 % of each run, so 1.1 becomes 1.3
+/// here; the table is made from 200 s, where it is 6 % of a gain.
 #[test]
 fn what_rfcs_close_gains_nothing_whatever_the_algorithm() {
     for attack in &ATTACKS {
@@ -215,8 +219,9 @@ fn a_receiver_that_throws_everything_away_stops_nobody() {
     }
 }
 
-/// An acknowledgement of what has not been sent is not taken (RFC 9293, section 3.10.7.4). 1000 segments ahead is more than
-/// are ever outstanding, so none is, and the sender is left with its timer: it sends the first segment again and again.
+/// An acknowledgement of what has not been sent is not taken (RFC 9293, section 3.10.7.4). 1000
+/// segments ahead is more than are ever outstanding, so none is, and the sender is left with its
+/// timer: it sends the first segment again and again.
 #[test]
 fn acknowledgements_of_what_was_not_sent_are_ignored() {
     let flow = alone("reno", "misbehaviour = { ack_ahead = 1000 }", 60);
@@ -225,8 +230,9 @@ fn acknowledgements_of_what_was_not_sent_are_ignored() {
     assert!(flow.timeouts >= 5);
 }
 
-/// Without a defence a receiver that acknowledges gaps never shows a loss: the sender that reacts to nothing else fills the
-/// link. That is what the table says of it, and what limits it: no more than the link, and nothing beyond what was sent.
+/// Without a defence a receiver that acknowledges gaps never shows a loss: the sender that reacts
+/// to nothing else fills the link. That is what the table says of it, and what limits it: no more
+/// than the link, and nothing beyond what was sent.
 #[test]
 fn a_receiver_that_conceals_losses_takes_the_whole_link() {
     let honest = alone("reno", "", 60);
@@ -258,8 +264,9 @@ fn two_flows(routers: &str) -> Outcome {
     outcome(&format!("{TWO_FLOWS}{routers}"))
 }
 
-/// A domain of three routers with its bottleneck behind the second, and a forger on the way back from there: it changes what
-/// the router with the queue allows, and the ingress, which has no queue of its own, believes it.
+/// A domain of three routers with its bottleneck behind the second, and a forger on the way back
+/// from there: it changes what the router with the queue allows, and the ingress, which has no
+/// queue of its own, believes it.
 fn domain(routers: &str) -> Outcome {
     outcome(&format!(
         r#"
@@ -316,8 +323,8 @@ fn drops(outcome: &Outcome) -> u64 {
     outcome.summary.links[0].drops
 }
 
-/// A router that lets every source believe in a gigabit takes the control away, and no more: what is left is TCP and its
-/// losses. One that drops the resource discovery packets does the same.
+/// A router that lets every source believe in a gigabit takes the control away, and no more: what
+/// is left is TCP and its losses. One that drops the resource discovery packets does the same.
 #[test]
 fn a_forged_explicit_rate_leaves_plain_tcp() {
     let plain = domain("");
@@ -340,18 +347,21 @@ fn a_forged_explicit_rate_leaves_plain_tcp() {
     }
 }
 
-/// A router that allows next to nothing holds each flow to the floor: two segments a round trip of 44 ms.
+/// A router that allows next to nothing holds each flow to the floor: two segments a round trip of
+/// 44 ms.
 #[test]
 fn an_explicit_rate_of_nothing_leaves_the_floor() {
     for flow in &forged("1 bps").summary.flows {
-        // The round trip has the times of two packets on the way besides; the first packets of a flow meet no rate yet.
+        // The round trip has the times of two packets on the way besides; the first packets of a
+        // flow meet no rate yet.
         let floor = 2.0 * 1448.0 * 8.0 / 0.044;
         assert!((0.85..=1.05).contains(&(delivered(flow) / floor)), "{} {floor}", delivered(flow));
     }
 }
 
-/// A closed window stops a sender but for its probes, one byte each, at the times of the retransmission timer; and one that is
-/// closed in every second acknowledgement opens again with the next.
+/// A closed window stops a sender but for its probes, one byte each, at the times of the
+/// retransmission timer; and one that is closed in every second acknowledgement opens again with
+/// the next.
 #[test]
 fn a_router_that_closes_the_window_stops_a_flow_only_as_long_as_it_does() {
     let tampering = |probability: &str| {
@@ -369,8 +379,8 @@ fn a_router_that_closes_the_window_stops_a_flow_only_as_long_as_it_does() {
     assert!(total > 5e6, "{total}");
 }
 
-/// An option that comes twice, or late, is an option of the past: it may mislead the algorithm it belongs to, but what it
-/// gains is bounded, and nothing stops.
+/// An option that comes twice, or late, is an option of the past: it may mislead the algorithm it
+/// belongs to, but what it gains is bounded, and nothing stops.
 #[test]
 fn options_that_come_twice_or_in_the_wrong_order_stop_nobody() {
     for algorithm in algorithms().filter(|name| has_reports(name)) {

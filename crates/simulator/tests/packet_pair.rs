@@ -30,7 +30,8 @@ fn figure_10(control: &str, seed: u64) -> Outcome {
 
 const SEGMENT: u64 = 960;
 
-/// Segments that each ACK covers which the receiver sends while the sender is in congestion avoidance.
+/// Segments that each ACK covers which the receiver sends while the sender is in congestion
+/// avoidance.
 fn coverage(outcome: &Outcome) -> Vec<u64> {
     let acks = |record: &PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Ack;
     let series = outcome.flow_series.columns();
@@ -52,10 +53,11 @@ fn share_of(covered: &[u64], segments: u64) -> f64 {
     covered.iter().filter(|&&it| it == segments).count() as f64 / covered.len() as f64
 }
 
-/// "When new TCP finds an asymmetric link, acknowledgement packet is transmitted every three or four packet arrival"
-/// (section 4.2.1). A segment takes 16 ms of the forward link, t1 of 1 or 2 ticks; the ACKs of a pair take 73 and 87 ms of the
-/// reverse link, t2 of 8 or 9: d = 4. Nine of ten, not all: what fills a gap and what the timer of 200 ms sends covers fewer
-/// segments. When t2 was compared with t1 of the last pair, under another pair-id, d never acted and 97 % covered 2.
+/// "When new TCP finds an asymmetric link, acknowledgement packet is transmitted every three or
+/// four packet arrival" (section 4.2.1). A segment takes 16 ms of the forward link, t1 of 1 or 2
+/// ticks; the ACKs of a pair take 73 and 87 ms of the reverse link, t2 of 8 or 9: d = 4. Nine of
+/// ten, not all: what fills a gap and what the timer of 200 ms sends covers fewer segments. When t2
+/// was compared with t1 of the last pair, under another pair-id, d never acted and 97 % covered 2.
 /// Probing by the sender only leaves delayed ACKs as they are.
 #[test]
 fn an_ack_covers_four_segments_where_the_reverse_link_is_slow() {
@@ -69,7 +71,8 @@ fn an_ack_covers_four_segments_where_the_reverse_link_is_slow() {
     assert!(share_of(&sender_only, 2) > 0.9, "{}", share_of(&sender_only, 2));
 }
 
-/// Some 25 segments fill this path, and a hundredth of them is less than one: K of RFC 4782 stays at its least, 2.
+/// Some 25 segments fill this path, and a hundredth of them is less than one: K of RFC 4782 stays
+/// at its least, 2.
 #[test]
 fn k_of_rfc_4782_leaves_delayed_acks_as_they_are_on_a_short_window() {
     let control = r#"start = "packet-pair", probing = "both-sides", ack_ratio = "rfc4782""#;
@@ -82,7 +85,8 @@ fn k_of_rfc_4782_leaves_delayed_acks_as_they_are_on_a_short_window() {
     );
 }
 
-/// With an ExID the first segment of a pair is 8 bytes longer than one without an option, with kind 6 it is 4.
+/// With an ExID the first segment of a pair is 8 bytes longer than one without an option, with kind
+/// 6 it is 4.
 #[test]
 fn the_option_takes_its_length_on_the_wire() {
     for (kind, option) in [("6", 4), ("253", 8), ("254", 8)] {
@@ -95,9 +99,10 @@ fn the_option_takes_its_length_on_the_wire() {
     }
 }
 
-/// 1000 B take 16 ms, and the round trip of one is 220 ms, 17.6 ms of data and 0.7 ms of ACK on the three links: 238.3 ms, 14
-/// segments, where the queue of five overflows beyond 19. With delayed ACKs the first pair holds an ACK that the timer of 200 ms
-/// sent, 38 ms after the one before it instead of 32, and the smallest round-trip time may hold the wait for a second segment.
+/// 1000 B take 16 ms, and the round trip of one is 220 ms, 17.6 ms of data and 0.7 ms of ACK on the
+/// three links: 238.3 ms, 14 segments, where the queue of five overflows beyond 19. With delayed
+/// ACKs the first pair holds an ACK that the timer of 200 ms sent, 38 ms after the one before it
+/// instead of 32, and the smallest round-trip time may hold the wait for a second segment.
 #[test]
 fn hoe_ends_slow_start_at_the_bandwidth_delay_product() {
     let text = include_str!("../../../python/selfclock/papers/packet_pair/figure_07.toml");
@@ -127,8 +132,9 @@ fn largest_burst(outcome: &Outcome) -> usize {
     sent.chunk_by(|one, next| one == next).map(<[_]>::len).max().unwrap_or(0)
 }
 
-/// Where the reverse link drops duplicate ACKs, the ACK that ends a recovery opens the window by more than a dozen segments. With
-/// the limit three go; what is left are the ACKs of four segments and more that the reverse link thins out at other times.
+/// Where the reverse link drops duplicate ACKs, the ACK that ends a recovery opens the window by
+/// more than a dozen segments. With the limit three go; what is left are the ACKs of four segments
+/// and more that the reverse link thins out at other times.
 #[test]
 fn hoe_limits_the_burst_after_a_loss() {
     let burst = |limit| largest_burst(&figure_10(&format!("start = \"hoe\", burst = {limit}"), 1));

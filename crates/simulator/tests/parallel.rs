@@ -1,5 +1,6 @@
-//! A run on several threads leaves the bytes that it leaves on one. The tests of `simulation::parallel` have random networks whose
-//! parts take turns at random; here are real threads.
+//! A run on several threads leaves the bytes that it leaves on one. The tests of
+//! `simulation::parallel` have random networks whose parts take turns at random; here are real
+//! threads.
 
 mod common;
 #[path = "common/meeting.rs"]
@@ -44,7 +45,8 @@ fn a_dumbbell_is_divided() {
     }
 }
 
-/// More than 500 flows: what they touch is fetched ahead, also where the next stop is of another part.
+/// More than 500 flows: what they touch is fetched ahead, also where the next stop is of another
+/// part.
 #[test]
 fn many_flows_are_divided() {
     let plan = plan(
@@ -75,7 +77,8 @@ fn what_cannot_be_divided_says_why() {
 /// The choice of the number of threads changes how long a run takes, and nothing else.
 #[test]
 fn several_threads_are_used_where_they_are_quicker() {
-    // 200 Mbit/s are 100,000 packet-hops a second: 50 a part in the millisecond of the access links.
+    // 200 Mbit/s are 100,000 packet-hops a second: 50 a part in the millisecond of the access
+    // links.
     let small = plan(DUMBBELL);
     assert_eq!(Parallel::worthwhile(&small, 2).map(|_| ()), Err(NotDivided::Small));
     // Two hundred times as many.

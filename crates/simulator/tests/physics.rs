@@ -11,8 +11,9 @@ use selfclock_simulator::plan::{
 };
 use selfclock_simulator::record::packets::PacketEvent;
 
-/// A Poisson stream of equal packets into one transmitter. The Pollaczek-Khinchine formula for a constant service
-/// time S and load ρ: mean waiting time ρS / (2(1 − ρ)), and by Little's law ρ² / (2(1 − ρ)) packets waiting.
+/// A Poisson stream of equal packets into one transmitter. The Pollaczek-Khinchine formula for a
+/// constant service time S and load ρ: mean waiting time ρS / (2(1 − ρ)), and by Little's law ρ² /
+/// (2(1 − ρ)) packets waiting.
 #[test]
 fn m_d_1_queue() {
     for load in [0.3, 0.5, 0.8, 0.9] {
@@ -22,8 +23,9 @@ fn m_d_1_queue() {
             graph(&["a", "b"])
                 .link("a", "b", wire(mbps(10), ms(1)).queue(QueueSize::Unlimited))
                 .flow(Flow::from(poisson).between("a", "b"))
-                // 2.5 million packets at full load. Waiting times are correlated over about 1/(1-ρ)² services, so at ρ = 0.9
-                // there are some 22,000 independent ones; the mean is then good to about 1 %, at lower loads far better.
+                // 2.5 million packets at full load. Waiting times are correlated over about
+                // 1/(1-ρ)² services, so at ρ = 0.9 there are some 22,000 independent ones; the mean
+                // is then good to about 1 %, at lower loads far better.
                 .duration(s(3000))
                 .unrecorded(),
         );
@@ -41,8 +43,8 @@ fn m_d_1_queue() {
     }
 }
 
-/// With a buffer of one bandwidth-delay product Reno's halving never empties the pipe: after the first recovery the
-/// transmitter does not pause.
+/// With a buffer of one bandwidth-delay product Reno's halving never empties the pipe: after the
+/// first recovery the transmitter does not pause.
 #[test]
 fn one_bdp_of_buffer_keeps_the_link_busy() {
     for (rate, rtt) in [(mbps(10), ms(44)), (mbps(100), ms(44)), (mbps(50), ms(204))] {
@@ -78,7 +80,8 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
             .access(gbps(100), ms(1))
             .queue(QueueSize::Unlimited)
             .flow(tcp("reno").transport(transport))
-            // 2,500 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes every 0.08/√p s.
+            // 2,500 losses: throughput is about 1.2/√p segments per RTT of 0.1 s, so a loss comes
+            // every 0.08/√p s.
             .duration(Duration::from_seconds(200.0 / probability.sqrt()))
             .seed(seed)
             .unrecorded(),
@@ -89,15 +92,17 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
     flow.goodput_bps / 8.0 * rtt * probability.sqrt() / mss
 }
 
-/// The square-root law, throughput = C·MSS / (RTT·√p), with b segments per acknowledgement; b = 1 with byte counting, whatever
-/// the receiver acknowledges.
+/// The square-root law, throughput = C·MSS / (RTT·√p), with b segments per acknowledgement; b = 1
+/// with byte counting, whatever the receiver acknowledges.
 ///
-/// The classical constant, for periodic losses, is √(3/2b): 1.22 and 0.87 (Mathis et al. 1997). For independent losses
-/// and a large window the square of the window before a loss is a sum of exponentials, W² = (2/b) Σ E_k/(p 4^k), which
-/// gives √(2/b) / E[√Σ E_k 4^-k] = 1.31/√b (Ott, Kemperman, Mathis 1996). At p = 10^-4 the mean window is 130 segments
-/// and the second form must hold; what it leaves out, the round trip of each recovery in which the window does not grow,
-/// costs about a tenth at p = 10^-2, where a cycle has only some ten round trips. So: 10 % around the classical
-/// constant everywhere, 3 % around the exact one where windows are large. (2,500 losses: standard error about 1 %.)
+/// The classical constant, for periodic losses, is √(3/2b): 1.22 and 0.87 (Mathis et al. 1997). For
+/// independent losses and a large window the square of the window before a loss is a sum of
+/// exponentials, W² = (2/b) Σ E_k/(p 4^k), which gives √(2/b) / E[√Σ E_k 4^-k] = 1.31/√b (Ott,
+/// Kemperman, Mathis 1996). At p = 10^-4 the mean window is 130 segments and the second form must
+/// hold; what it leaves out, the round trip of each recovery in which the window does not grow,
+/// costs about a tenth at p = 10^-2, where a cycle has only some ten round trips. So: 10 % around
+/// the classical constant everywhere, 3 % around the exact one where windows are large. (2,500
+/// losses: standard error about 1 %.)
 #[test]
 fn square_root_law() {
     for (every, byte_counting, b) in [(1, false, 1.0_f64), (2, false, 2.0), (2, true, 1.0)] {
@@ -155,8 +160,9 @@ fn packets_are_conserved() {
 /// A fixed transfer takes as long as the rounds of slow start say.
 #[test]
 fn slow_start_takes_its_rounds() {
-    // 1460 B segments, every one acknowledged, initial window 1, rate so high that only round trips count: 127 segments
-    // are 1 + 2 + 4 + ... + 64, seven round trips from the first segment to the last acknowledgement.
+    // 1460 B segments, every one acknowledged, initial window 1, rate so high that only round trips
+    // count: 127 segments are 1 + 2 + 4 + ... + 64, seven round trips from the first segment to the
+    // last acknowledgement.
     let transport = Transport {
         mss: Bytes(1460),
         handshake: false,

@@ -22,7 +22,8 @@ fn flow(recovery: Recovery, loss: f64, seed: u64) -> FlowSummary {
     run(&plan(recovery, loss, seed)).summary.flows.remove(0)
 }
 
-/// Where losses are rare both do the same; where retransmissions are lost, too, RACK needs fewer timeouts.
+/// Where losses are rare both do the same; where retransmissions are lost, too, RACK needs fewer
+/// timeouts.
 #[test]
 fn fewer_timeouts_where_much_is_lost() {
     for loss in [0.02, 0.05, 0.1] {
@@ -90,8 +91,8 @@ fn short_transfers_complete() {
     assert!(3 * timeouts[1] < 2 * timeouts[0], "{timeouts:?}");
 }
 
-/// Spreading the sends of a recovery costs nothing where the queue holds a bandwidth-delay product, and spares timeouts
-/// where much is lost.
+/// Spreading the sends of a recovery costs nothing where the queue holds a bandwidth-delay product,
+/// and spares timeouts where much is lost.
 #[test]
 fn proportional_rate_reduction_is_no_slower() {
     for recovery in [Recovery::Sack, Recovery::Rack] {

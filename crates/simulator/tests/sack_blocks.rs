@@ -7,9 +7,10 @@ use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::scenario::Scenario;
 
-/// "A SACK option that specifies n blocks will have a length of 8*n+2 bytes, so the 40 bytes available for TCP options can specify
-/// a maximum of 4 blocks. It is expected that SACK will often be used in conjunction with the Timestamp option [...] thus a
-/// maximum of 3 SACK blocks will be allowed in this case" (RFC 2018, section 3). With two bytes of padding.
+/// "A SACK option that specifies n blocks will have a length of 8*n+2 bytes, so the 40 bytes
+/// available for TCP options can specify a maximum of 4 blocks. It is expected that SACK will often
+/// be used in conjunction with the Timestamp option [...] thus a maximum of 3 SACK blocks will be
+/// allowed in this case" (RFC 2018, section 3). With two bytes of padding.
 #[test]
 fn three_blocks_beside_timestamps_and_four_without() {
     for (timestamps, most, header) in [(true, 3, 40 + 12), (false, 4, 40)] {

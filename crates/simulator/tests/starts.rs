@@ -10,7 +10,8 @@ use selfclock_simulator::record::packets::PacketKind;
 use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
 
-/// 10 MB over the path of the Swift Start paper: 49.5 Mbit/s and 274 ms; segments of 1500 bytes on the wire.
+/// 10 MB over the path of the Swift Start paper: 49.5 Mbit/s and 274 ms; segments of 1500 bytes on
+/// the wire.
 const PATH: &str = r#"
 schema = 1
 duration = "60 s"
@@ -40,7 +41,8 @@ fn data_sent(outcome: &Outcome) -> impl Iterator<Item = PacketRecord> {
     outcome.packets.iter().filter(is_data)
 }
 
-/// Data segments that leave in each round trip, 274 ms and the time of a packet on each link, from the first one on.
+/// Data segments that leave in each round trip, 274 ms and the time of a packet on each link, from
+/// the first one on.
 fn per_round_trip(outcome: &Outcome, rounds: usize) -> Vec<usize> {
     let first = data_sent(outcome).next().expect("data").time;
     let mut counts = vec![0; rounds];
@@ -53,7 +55,8 @@ fn per_round_trip(outcome: &Outcome, rounds: usize) -> Vec<usize> {
     counts
 }
 
-/// "The Swift Start sends only 4 segments each RTT" (section 4.2): no estimate under delayed acknowledgements.
+/// "The Swift Start sends only 4 segments each RTT" (section 4.2): no estimate under delayed
+/// acknowledgements.
 #[test]
 fn swift_start_freezes_at_four_segments_under_delayed_acknowledgements() {
     let frozen =
@@ -64,13 +67,15 @@ fn swift_start_freezes_at_four_segments_under_delayed_acknowledgements() {
     assert_eq!(per_round_trip(&fallback, 8), per_round_trip(&plain, 8));
 }
 
-/// Capacity 274.7 ms × 49.5 Mbit/s = 1133 segments; the original sends an eighth of it in the second round trip.
+/// Capacity 274.7 ms × 49.5 Mbit/s = 1133 segments; the original sends an eighth of it in the
+/// second round trip.
 #[test]
 fn swift_start_sends_a_part_of_the_capacity_where_every_segment_is_acknowledged() {
     let outcome = outcome("swift-start", &["flow.0.transport.delayed_ack=off", "duration=3 s"], "");
     let sent = per_round_trip(&outcome, 3);
     assert_eq!(sent[0], 4);
-    // The window is in use until the first of it is acknowledged, a segment or two beside the four before it.
+    // The window is in use until the first of it is acknowledged, a segment or two beside the four
+    // before it.
     assert!((139..=146).contains(&sent[1]), "{sent:?}");
 }
 
@@ -92,8 +97,9 @@ links = ["reverse"]
 interval = "5 ms"
 "#;
 
-/// The second of the pair has 1508 bytes, 243.7 µs at 49.5 Mbit/s: told to the microsecond whatever happens to the
-/// acknowledgements, and the link's rate is reached in the third round trip at the latest.
+/// The second of the pair has 1508 bytes, 243.7 µs at 49.5 Mbit/s: told to the microsecond whatever
+/// happens to the acknowledgements, and the link's rate is reached in the third round trip at the
+/// latest.
 #[test]
 fn the_modified_swift_start_knows_the_link_whatever_happens_to_acknowledgements() {
     for (overrides, more) in [
@@ -123,8 +129,8 @@ fn a_receiver_without_the_option_makes_it_slow_start() {
     assert!((modified / plain - 1.0).abs() < 0.05, "{modified} against {plain}");
 }
 
-/// A receiver that tells a tenth of the interval: with the bound no flight leaves faster than twice the rate of the link,
-/// and without one at ten times.
+/// A receiver that tells a tenth of the interval: with the bound no flight leaves faster than twice
+/// the rate of the link, and without one at ten times.
 #[test]
 fn a_lying_receiver_gains_a_factor_of_two() {
     let fastest = |bound: &str| {
@@ -146,7 +152,8 @@ fn a_lying_receiver_gains_a_factor_of_two() {
 
 const QUICK_START: &str = "\n[[router]]\nmechanism = \"quick-start\"\n";
 
-/// 0.9 of 49.5 Mbit/s is 44.55: code 10, 40.96 Mbit/s, is approved, and 40.96e6 × 0.274 s / 12000 bit = 936 segments.
+/// 0.9 of 49.5 Mbit/s is 44.55: code 10, 40.96 Mbit/s, is approved, and 40.96e6 × 0.274 s / 12000
+/// bit = 936 segments.
 #[test]
 fn quick_start_begins_at_what_the_routers_approve() {
     let approved = outcome("quick-start", &["duration=2 s"], QUICK_START);
@@ -162,8 +169,9 @@ fn quick_start_begins_at_what_the_routers_approve() {
     assert!((rate / 40.96e6 - 1.0).abs() < 0.001, "paced at {rate}");
 }
 
-/// The link has become five times slower before the request comes: of 0.9 x 9.9 Mbit/s code 7, 5.12 Mbit/s, is approved. Routers used
-/// to know the rate with which a link begins, and approved 40.96 Mbit/s here.
+/// The link has become five times slower before the request comes: of 0.9 x 9.9 Mbit/s code 7, 5.12
+/// Mbit/s, is approved. Routers used to know the rate with which a link begins, and approved 40.96
+/// Mbit/s here.
 #[test]
 fn quick_start_knows_the_rate_that_a_link_has() {
     let changes = "network.bottleneck.changes=[{ at = \"1 s\", rate = \"9.9 Mbps\" }]";
@@ -175,7 +183,8 @@ fn quick_start_knows_the_rate_that_a_link_has() {
     assert_eq!(approved, Some(7));
 }
 
-/// A router that does not understand takes from the TTL of the IP header and not from that of Quick-Start.
+/// A router that does not understand takes from the TTL of the IP header and not from that of
+/// Quick-Start.
 #[test]
 fn quick_start_is_slow_start_where_a_router_does_not_understand() {
     let plain = per_round_trip(&outcome("slow-start", &["duration=2 s"], ""), 5);
@@ -229,7 +238,8 @@ fn thinning_leaves_one_of_two_acknowledgements() {
     );
 }
 
-/// Short connections come and go through all the mechanisms, and every one of them that has the time ends.
+/// Short connections come and go through all the mechanisms, and every one of them that has the
+/// time ends.
 #[test]
 fn short_connections_pass_the_mechanisms() {
     let overrides =
@@ -255,8 +265,8 @@ fn quick_start_can_ask_with_the_first_data() {
     assert!((925..=940).contains(&sent[1]), "{sent:?}");
 }
 
-/// 5000 packets per second, data and acknowledgements together: 2/3 of them are data with one acknowledgement for two,
-/// 40 Mbit/s of 1500-byte packets.
+/// 5000 packets per second, data and acknowledgements together: 2/3 of them are data with one
+/// acknowledgement for two, 40 Mbit/s of 1500-byte packets.
 #[test]
 fn a_router_forwards_so_many_packets() {
     let router = "\n[[router]]\nmechanism = \"forwarding-limit\"\nlinks = [\"bottleneck\", \"left-source1\"]\n\
@@ -264,8 +274,8 @@ fn a_router_forwards_so_many_packets() {
     let overrides = ["flow.0.traffic=bulk", "duration=60 s", "record.packets=false"];
     let outcome = outcome("slow-start", &overrides, router);
     let packets = outcome.summary.links[0].packets as f64 / 60.0;
-    // Slow start overshoots by a window of 5,000 segments, and its recovery takes until 13 s, in which half of the packets are
-    // data: a ninth is missing at most.
+    // Slow start overshoots by a window of 5,000 segments, and its recovery takes until 13 s, in
+    // which half of the packets are data: a ninth is missing at most.
     assert!(
         packets < 5000.0 * 2.0 / 3.0 * 1.01 && packets > 8.0 / 9.0 * 5000.0 * 2.0 / 3.0,
         "{packets} data packets/s"

@@ -15,8 +15,9 @@ fn network(products: f64, duration: Duration) -> PlanBuilder {
     dumbbell(mbps(100), ms(40)).access(gbps(1), ms(1)).queue(queue).duration(duration).unrecorded()
 }
 
-/// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s. From seed to seed it is 0.97 with a standard deviation
-/// of 0.025 at each of these queues (16 seeds), so that the mean of three is above 0.92, three of its standard errors below.
+/// Jain's index of two flows of BBRv3 that start within 2 s, over 120 s. From seed to seed it is
+/// 0.97 with a standard deviation of 0.025 at each of these queues (16 seeds), so that the mean of
+/// three is above 0.92, three of its standard errors below.
 #[test]
 fn two_flows_of_bbr3_share() {
     for products in [0.5, 1.0, 4.0] {
@@ -32,7 +33,8 @@ fn two_flows_of_bbr3_share() {
     }
 }
 
-/// BBRv3 beside CUBIC: the shares are printed, and neither starves. In a deep queue CUBIC, which fills it, has more.
+/// BBRv3 beside CUBIC: the shares are printed, and neither starves. In a deep queue CUBIC, which
+/// fills it, has more.
 #[test]
 fn bbr3_and_cubic_live_beside_each_other() {
     let mut shares = Vec::new();
@@ -47,9 +49,9 @@ fn bbr3_and_cubic_live_beside_each_other() {
     assert!(shares[0] > shares[2], "{shares:?}");
 }
 
-/// After a loss the window follows W(t) = C (t - K)³ + W_max of RFC 9438, figure 1, within 1 %, from the end of the
-/// recovery to the next loss; sampled in a whole run whose path has no queue to speak of, so that a round trip is always as
-/// long as the first.
+/// After a loss the window follows W(t) = C (t - K)³ + W_max of RFC 9438, figure 1, within 1 %,
+/// from the end of the recovery to the next loss; sampled in a whole run whose path has no queue to
+/// speak of, so that a round trip is always as long as the first.
 #[test]
 fn cubic_follows_its_curve() {
     // 10 Gbit/s and 200 ms: far above the window of this run. One packet in 200,000 is lost.
@@ -80,7 +82,8 @@ fn cubic_follows_its_curve() {
             continue;
         }
         let cut = windows[index];
-        // W_max, lower than the window at the loss where that was below the W_max before ("fast convergence", section 4.7).
+        // W_max, lower than the window at the loss where that was below the W_max before ("fast
+        // convergence", section 4.7).
         let begin = (index..windows.len()).find(|&i| windows[i] > cut * 1.0001);
         let Some(begin) = begin else { break };
         let end =
@@ -90,8 +93,8 @@ fn cubic_follows_its_curve() {
             let worst = [1.0, 0.85].map(|convergence| {
                 let maximum = cut / 0.7 * convergence;
                 let k = libm::cbrt((maximum - cut) / 0.4);
-                // The congestion avoidance stage began with the first acknowledgement after the recovery, within a sample and
-                // a round trip before the first growth is seen.
+                // The congestion avoidance stage began with the first acknowledgement after the
+                // recovery, within a sample and a round trip before the first growth is seen.
                 let offsets = (0..=25).map(|steps| f64::from(steps) * 0.02 - 0.25);
                 offsets
                     .map(|offset| {
@@ -114,10 +117,11 @@ fn cubic_follows_its_curve() {
     assert!(checked >= 2, "{checked} losses");
 }
 
-/// RFC 9438, section 4.3: where W_est, which grows as Reno does, is above the curve, CUBIC is as fast as Reno. That is so
-/// where windows and round trips are small. With losses every 1/p packets Reno with α = 1, β = 0.5 and the RFC's α = 0.53,
-/// β = 0.7 have one throughput, √(1.5/p) per round trip; where windows are large CUBIC has the throughput of equation 6,
-/// 1.054 RTT^-1/4 p^-3/4 per round trip. Between the two regions lies p RTT³ ~ 0.07 s³ (1.22 p^-1/2 = 1.054 RTT^3/4 p^-3/4).
+/// RFC 9438, section 4.3: where W_est, which grows as Reno does, is above the curve, CUBIC is as
+/// fast as Reno. That is so where windows and round trips are small. With losses every 1/p packets
+/// Reno with α = 1, β = 0.5 and the RFC's α = 0.53, β = 0.7 have one throughput, √(1.5/p) per round
+/// trip; where windows are large CUBIC has the throughput of equation 6, 1.054 RTT^-1/4 p^-3/4 per
+/// round trip. Between the two regions lies p RTT³ ~ 0.07 s³ (1.22 p^-1/2 = 1.054 RTT^3/4 p^-3/4).
 #[test]
 fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
     let constant = |name: &str, milliseconds: u64, probability: f64| {

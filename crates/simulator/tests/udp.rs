@@ -57,7 +57,8 @@ fn a_rate_that_changes() {
     // Half of a packet is left at 2.5 ms: 1 ms at half of the rate, and then 2 ms for each packet.
     let slower = flow(&step("2.5 ms", "6 Mbps"));
     assert_eq!(times("8 ms", &slower), [0.0, 1000.0, 2000.0, 3500.0, 5500.0, 7500.0]);
-    // Twice in one gap: 0.25 at 12 Mbit/s, 0.25 in 0.5 ms at 6, and the other half in 0.25 ms at 24.
+    // Twice in one gap: 0.25 at 12 Mbit/s, 0.25 in 0.5 ms at 6, and the other half in 0.25 ms at
+    // 24.
     let twice = flow(&format!("{}{}", step("1.25 ms", "6 Mbps"), step("1.75 ms", "24 Mbps")));
     assert_eq!(times("3.2 ms", &twice), [0.0, 1000.0, 2000.0, 2500.0, 3000.0]);
     // What would leave at the time of the change leaves then, at the rate of before.
@@ -81,8 +82,8 @@ fn a_rate_that_changes() {
     assert_eq!(times("9 ms", &silent), [6000.0, 8000.0]);
 }
 
-/// The bit rate is constant: each packet keeps the next one waiting for as long as it takes itself. Small ones are three in
-/// four, within four standard errors of 3000 draws, 3.2 %.
+/// The bit rate is constant: each packet keeps the next one waiting for as long as it takes itself.
+/// Small ones are three in four, within four standard errors of 3000 draws, 3.2 %.
 #[test]
 fn a_mix_of_sizes() {
     let mix = "traffic = { rate = \"8 Mbps\", packet = [{ size = \"100 B\", weight = 6 }, { size = \"1000 B\", weight = 2 }] }";
@@ -96,8 +97,9 @@ fn a_mix_of_sizes() {
     assert!(sent.iter().all(|(_, size)| [100, 1000].contains(size)));
 }
 
-/// Gaps of a Poisson source have their mean and, being exponential, a standard deviation as large; the first packet waits, too.
-/// 20,000 gaps: four standard errors are 2.8 % of the mean, and 4 % of the deviation.
+/// Gaps of a Poisson source have their mean and, being exponential, a standard deviation as large;
+/// the first packet waits, too. 20,000 gaps: four standard errors are 2.8 % of the mean, and 4 % of
+/// the deviation.
 #[test]
 fn a_poisson_source() {
     for mix in ["", ", packet = \"imix\""] {

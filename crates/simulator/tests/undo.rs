@@ -1,4 +1,5 @@
-//! Undoing the response to a loss that was none: the Eifel algorithm (RFC 3522 and RFC 4015) in whole simulations.
+//! Undoing the response to a loss that was none: the Eifel algorithm (RFC 3522 and RFC 4015) in
+//! whole simulations.
 
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};
@@ -35,8 +36,8 @@ const REORDERING: &str = r#"
         probability = 0.002
         delay = "15 ms""#;
 
-/// One packet in 500 comes 15 ms late, more than a quarter of the round-trip time. CUBIC takes each for a loss; with undo it
-/// has its window back.
+/// One packet in 500 comes 15 ms late, more than a quarter of the round-trip time. CUBIC takes each
+/// for a loss; with undo it has its window back.
 #[test]
 fn reordering_costs_cubic_little_once_undone() {
     for recovery in ["newreno", "sack", "rack"] {
@@ -48,8 +49,8 @@ fn reordering_costs_cubic_little_once_undone() {
     }
 }
 
-/// Three packets in a hundred come late, which is more than the 2 % of losses that BBR takes for too much in flight
-/// (draft-ietf-ccwg-bbr-06, sections 2.8 and 5.5.11).
+/// Three packets in a hundred come late, which is more than the 2 % of losses that BBR takes for
+/// too much in flight (draft-ietf-ccwg-bbr-06, sections 2.8 and 5.5.11).
 #[test]
 fn reordering_costs_bbr_little_once_undone() {
     let router = REORDERING.replace("0.002", "0.03");

@@ -1,4 +1,5 @@
-//! Recorded arrivals, sent through the same network from outside, meet the same drops, marks and departures.
+//! Recorded arrivals, sent through the same network from outside, meet the same drops, marks and
+//! departures.
 
 mod common;
 
@@ -121,7 +122,8 @@ fn routers_do_the_same() {
     }
 }
 
-/// One packet, by hand: 1,500 bytes take 120 microseconds at 100 Mbit/s and 1.2 ms at 10 Mbit/s, beside 20 ms of delay.
+/// One packet, by hand: 1,500 bytes take 120 microseconds at 100 Mbit/s and 1.2 ms at 10 Mbit/s,
+/// beside 20 ms of delay.
 #[test]
 fn a_packet_takes_its_time() {
     let plan = common::plan(dumbbell(mbps(10), ms(40)).access(mbps(100), ms(2)).flow("reno").unrecorded());
@@ -138,8 +140,9 @@ fn a_packet_takes_its_time() {
     assert_eq!(wires.next_event(), None);
 }
 
-/// Forty delays under way at once are more than there are sorted runs for: what is due later waits in epochs, which have to be
-/// opened. They were not, and the timers were asked for what they did not have.
+/// Forty delays under way at once are more than there are sorted runs for: what is due later waits
+/// in epochs, which have to be opened. They were not, and the timers were asked for what they did
+/// not have.
 #[test]
 fn packets_with_many_delays_arrive() {
     let mut plan = common::plan(

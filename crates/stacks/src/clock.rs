@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
-/// Time zero of every run. An `Instant` can be made from nothing but the clock; the stacks look at differences only.
+/// Time zero of every run. An `Instant` can be made from nothing but the clock; the stacks look at
+/// differences only.
 #[allow(clippy::disallowed_methods, reason = "the time itself is never looked at")]
 static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
 

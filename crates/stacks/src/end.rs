@@ -1,4 +1,5 @@
-//! One end of a connection: an endpoint of the stack with one connection, and an application that writes or reads one stream.
+//! One end of a connection: an endpoint of the stack with one connection, and an application that
+//! writes or reads one stream.
 //!
 //! Compiled once for each stack: both have the same interface but for what their `shim` evens out.
 
@@ -19,7 +20,8 @@ use std::time::Instant;
 /// Data for an application to write: memory that all connections share.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Least send buffer, bytes. Beside it there is room for twice the window, as Linux sizes that of TCP.
+/// Least send buffer, bytes. Beside it there is room for twice the window, as Linux sizes that of
+/// TCP.
 const LEAST_BUFFER: u64 = 1 << 16;
 
 /// Pacing of both stacks, in windows per round trip, where no rate is set.
@@ -231,7 +233,8 @@ impl Endpoint for End {
     fn finish(&mut self) {
         self.finishing = true;
         if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
-            // An error says that the stream has ended otherwise, which `failure` or `complete` tell.
+            // An error says that the stream has ended otherwise, which `failure` or `complete`
+            // tell.
             let _ = connection.send_stream(stream).finish();
         }
     }

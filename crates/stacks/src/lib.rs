@@ -1,10 +1,11 @@
-//! Real QUIC stacks on the links of the selfclock simulator: [quinn](https://docs.rs/quinn-proto) and
-//! [noq](https://docs.rs/noq-proto).
+//! Real QUIC stacks on the links of the selfclock simulator: [quinn](https://docs.rs/quinn-proto)
+//! and [noq](https://docs.rs/noq-proto).
 //!
-//! Both are state machines without input and output. Each end of a flow with `stack = "quinn"` is one of quinn-proto's
-//! endpoints with one connection: real handshake (TLS 1.3 by rustls), real packets, real loss recovery and acknowledgements,
-//! in simulated time. Everything that an end draws comes from the seed of the run, so the same run gives the same bytes:
-//! connection ids, the stack's own generator, the random numbers of TLS, and its key shares, which are no secret here.
+//! Both are state machines without input and output. Each end of a flow with `stack = "quinn"` is
+//! one of quinn-proto's endpoints with one connection: real handshake (TLS 1.3 by rustls), real
+//! packets, real loss recovery and acknowledgements, in simulated time. Everything that an end
+//! draws comes from the seed of the run, so the same run gives the same bytes: connection ids, the
+//! stack's own generator, the random numbers of TLS, and its key shares, which are no secret here.
 //!
 //! The crate is empty without its feature `quic`.
 

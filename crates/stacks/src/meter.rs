@@ -47,12 +47,13 @@ impl Meter {
         self.in_flight.fetch_add(bytes, Relaxed);
     }
 
-    /// Packets of one ACK frame come in the order of their numbers, so the last is the largest, whose time counts (RFC 9002,
-    /// section 5.1).
+    /// Packets of one ACK frame come in the order of their numbers, so the last is the largest,
+    /// whose time counts (RFC 9002, section 5.1).
     pub fn on_ack(&self, now: Instant, sent: Instant, smoothed: Duration) {
         let sample = now.duration_since(sent).as_nanos() as u64;
         self.under_way.store(sample, Relaxed);
-        // Before the first sample a stack has a guess; the sample is then the smoothed one (RFC 9002, section 5.3).
+        // Before the first sample a stack has a guess; the sample is then the smoothed one (RFC
+        // 9002, section 5.3).
         let is_first = self.minimum.load(Relaxed) == NONE;
         self.smoothed.store(if is_first { sample } else { smoothed.as_nanos() as u64 }, Relaxed);
     }

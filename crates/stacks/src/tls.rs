@@ -1,5 +1,6 @@
-//! TLS 1.3 by rustls whose every byte follows from a seed: random numbers from a generator of the connection, and a key
-//! exchange whose shares are drawn from it. Handshake, packet protection and sizes are the real ones; there is no secrecy.
+//! TLS 1.3 by rustls whose every byte follows from a seed: random numbers from a generator of the
+//! connection, and a key exchange whose shares are drawn from it. Handshake, packet protection and
+//! sizes are the real ones; there is no secrecy.
 
 use rand::Rng;
 use rand_pcg::Pcg64;
@@ -77,8 +78,8 @@ impl SecureRandom for Seeded {
     }
 }
 
-/// A key exchange with the messages of X25519. The shared secret is the sum of both shares, bit by bit: both ends must have
-/// the same, and nothing else is asked of it.
+/// A key exchange with the messages of X25519. The shared secret is the sum of both shares, bit by
+/// bit: both ends must have the same, and nothing else is asked of it.
 #[derive(Debug)]
 struct Exchange;
 
@@ -117,7 +118,8 @@ fn provider() -> CryptoProvider {
     }
 }
 
-/// Takes the one certificate that there is, whose validity nobody asks for: simulated time has no date.
+/// Takes the one certificate that there is, whose validity nobody asks for: simulated time has no
+/// date.
 #[derive(Debug)]
 struct Known(CryptoProvider);
 

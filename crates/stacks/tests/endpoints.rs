@@ -18,8 +18,9 @@ const CONTROLS: [&str; 9] = [
 
 /// Headers of IPv4 and UDP, and a full datagram with them, bytes.
 const WIRE: f64 = 1500.0;
-/// Stream data of a full datagram of 1472 bytes at most: a first byte, a connection id of 8, a packet number of 1, type and
-/// id of a stream frame, and the tag of 16 are not data (RFC 9000, sections 17.3 and 19.8; RFC 9001, section 5.3).
+/// Stream data of a full datagram of 1472 bytes at most: a first byte, a connection id of 8, a
+/// packet number of 1, type and id of a stream frame, and the tag of 16 are not data (RFC 9000,
+/// sections 17.3 and 19.8; RFC 9001, section 5.3).
 const MOST_DATA: f64 = 1472.0 - 1.0 - 8.0 - 1.0 - 2.0 - 16.0;
 /// At least: with a packet number of 4, an offset of 8 and a length of 2 besides.
 const LEAST_DATA: f64 = 1472.0 - 1.0 - 8.0 - 4.0 - 2.0 - 8.0 - 2.0 - 16.0;
@@ -67,12 +68,14 @@ fn another_seed_is_another_connection() {
         let plan = selfclock_simulator::plan::Plan { seed, ..plan.clone() };
         format!("{:?}", Simulation::new(&plan).run().expect("a run").packets)
     };
-    // The numbers of packets that the stacks leave out on purpose are drawn, and so are lengths of padding.
+    // The numbers of packets that the stacks leave out on purpose are drawn, and so are lengths of
+    // padding.
     assert!(packets(1) != packets(2));
 }
 
-/// The share of data in what crosses the bottleneck. The handshake (six datagrams), acknowledgements of the sender and the
-/// packets that are not full make it less: 1 % is room for 300 of 30,000.
+/// The share of data in what crosses the bottleneck. The handshake (six datagrams),
+/// acknowledgements of the sender and the packets that are not full make it less: 1 % is room for
+/// 300 of 30,000.
 #[test]
 fn the_wire_carries_the_share_of_data_that_the_headers_leave() {
     for control in CONTROLS {
@@ -85,9 +88,10 @@ fn the_wire_carries_the_share_of_data_that_the_headers_leave() {
     }
 }
 
-/// Initial and its answer take a round trip; data leaves with the client's Finished, and its acknowledgement comes a round
-/// trip later, at most 25 ms delayed (RFC 9000, section 18.2). The path alone takes 40 ms; of its links the slowest takes
-/// 0.6 ms for a full datagram, of which each way carries two at most before the data is acknowledged.
+/// Initial and its answer take a round trip; data leaves with the client's Finished, and its
+/// acknowledgement comes a round trip later, at most 25 ms delayed (RFC 9000, section 18.2). The
+/// path alone takes 40 ms; of its links the slowest takes 0.6 ms for a full datagram, of which each
+/// way carries two at most before the data is acknowledged.
 #[test]
 fn data_is_acknowledged_two_round_trips_after_the_beginning() {
     for control in CONTROLS {

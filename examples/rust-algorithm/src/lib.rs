@@ -1,8 +1,9 @@
 //! Additive increase, multiplicative decrease: a congestion control that selfclock does not have.
 //!
-//! Three things make an algorithm: its parameters, its reaction to events, and its name. With the default parameters this
-//! one is Reno, so its results can be checked against the built-in one; `tests/as_reno.rs` does. Here it is a model, which
-//! owns start and window; [`window`] has it as a window algorithm, which any start goes with.
+//! Three things make an algorithm: its parameters, its reaction to events, and its name. With the
+//! default parameters this one is Reno, so its results can be checked against the built-in one;
+//! `tests/as_reno.rs` does. Here it is a model, which owns start and window; [`window`] has it as a
+//! window algorithm, which any start goes with.
 
 pub mod window;
 
@@ -47,7 +48,8 @@ impl Custom for Parameters {
     }
 }
 
-/// One connection's state: plain data. What all algorithms have, window and threshold, is in the [`WindowState`].
+/// One connection's state: plain data. What all algorithms have, window and threshold, is in the
+/// [`WindowState`].
 #[derive(Clone, Copy, Debug)]
 pub struct Aimd {
     parameters: Parameters,
@@ -65,7 +67,8 @@ impl ModelPart for Aimd {
         if event.recovering || !event.window_limited {
             return;
         }
-        // As the transport counts, bytes or ACKs: a receiver that divides its ACKs gains nothing either way (RFC 3465).
+        // As the transport counts, bytes or ACKs: a receiver that divides its ACKs gains nothing
+        // either way (RFC 3465).
         state.cwnd += if state.in_slow_start() {
             state.slow_start_step(event.size)
         } else {

@@ -1,4 +1,5 @@
-//! The same as a window algorithm: what happens below ssthresh is left to the start, so that any start goes with it.
+//! The same as a window algorithm: what happens below ssthresh is left to the start, so that any
+//! start goes with it.
 
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::entry::Entry;
@@ -9,7 +10,8 @@ use selfclock_congestion::state::WindowState;
 
 use crate::{Aimd, Parameters};
 
-/// The parameters of the window algorithm: `congestion_control = { window = "my-window", start = "hystart++", decrease = 0.7 }`.
+/// The parameters of the window algorithm: `congestion_control = { window = "my-window", start =
+/// "hystart++", decrease = 0.7 }`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowParameters(pub Parameters);
 

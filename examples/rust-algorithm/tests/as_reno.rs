@@ -60,7 +60,8 @@ fn same_packets_as_reno() {
     }
 }
 
-/// As a window algorithm it goes with built-in starts, which pace, probe and end slow start as they do before Reno.
+/// As a window algorithm it goes with built-in starts, which pace, probe and end slow start as they
+/// do before Reno.
 #[test]
 fn any_start_goes_with_the_window_algorithm() {
     for start in ["slow-start", "hystart++", "swift-start", "packet-pair"] {

@@ -21,7 +21,8 @@ from selfclock.provenance import set_command, version_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its own, and `EXAMPLES`.
+#: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its
+#: own, and `EXAMPLES`.
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run a scenario: summary, figures and Parquet tables.",
@@ -101,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         interrupts.raise_exceptions()
     if arguments is None and not sys.flags.utf8_mode and sys.getfilesystemencoding() == "ascii":
-        # In a locale without letters beyond ASCII neither arguments nor names of files could have any.
+        # In a locale without letters beyond ASCII neither arguments nor names of files could have
+        # any.
         os.environ["PYTHONUTF8"] = "1"
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606  itself
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from selfclock.cli.edge import edge_command
 from selfclock.cli import kernel_resident
+from selfclock.cli.edge import edge_command
 from selfclock.cli.kernel_resident import complete, events_file, seconds_of, with_settings
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, UsageError, note, print_document

@@ -18,7 +18,8 @@ NARROWEST, WIDTH_OF_TABLES = 60, 80
 
 #: Spaces between columns.
 GAP = 2
-#: Letters of a name: columns are left out before it has fewer than the first, and it never has fewer than the second.
+#: Letters of a name: columns are left out before it has fewer than the first, and it never has
+#: fewer than the second.
 COMFORTABLE, SHORTEST = 16, 8
 
 #: A name is elided in its middle and a text wrapped between words; words and numbers are whole.

@@ -94,7 +94,8 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt as error:
             fail("interrupted", interrupts.status(error))
         except BaseException as error:
-            # What a library in Rust raises that gave up: no Exception, so that nobody goes on by mistake.
+            # What a library in Rust raises that gave up: no Exception, so that nobody goes on by
+            # mistake.
             if type(error).__name__ != "PanicException":
                 raise
             said = str(error).partition("\n")[0]

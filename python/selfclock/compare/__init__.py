@@ -121,17 +121,19 @@ def compare(
 ) -> Comparison:
     """Run the same path under each algorithm.
 
-    A name is a window algorithm, a start, both as "cubic+hystart++", or any of them with parameters: "cubic:beta=0.8".
+    A name is a window algorithm, a start, both as "cubic+hystart++", or any of them with
+    parameters: "cubic:beta=0.8".
 
-    The path is a dumbbell of 100 Mbit/s, 40 ms and a buffer of "1 bdp", or as `rate`, `rtt` and `buffer` say, with one
-    flow, or this many `flows`, for a `duration` of "60 s"; the flows start at random times within one round trip, the
-    same under every algorithm. Or it is that of a `scenario` or a scenario file: the algorithm of all its TCP flows is
-    replaced, or that of those that `flow` names. `overrides` are "path=value", as `selfclock run --set` takes them.
+    The path is a dumbbell of 100 Mbit/s, 40 ms and a buffer of "1 bdp", or as `rate`, `rtt` and
+    `buffer` say, with one flow, or this many `flows`, for a `duration` of "60 s"; the flows start
+    at random times within one round trip, the same under every algorithm. Or it is that of a
+    `scenario` or a scenario file: the algorithm of all its TCP flows is replaced, or that of those
+    that `flow` names. `overrides` are "path=value", as `selfclock run --set` takes them.
 
-    `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms". `ecn` is "off",
-    "classic", "accurate", or "auto": what each algorithm responds to. With several `seeds`, each run is repeated with
-    the next seeds.
-    The runs share all cores, or this many `threads`.
+    `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms". `ecn`
+    is "off", "classic", "accurate", or "auto": what each algorithm responds to. With several
+    `seeds`, each run is repeated with the next seeds. The runs share all cores, or this many
+    `threads`.
 
     >>> import selfclock as sc
     >>> comparison = sc.compare(["reno", "cubic:beta=0.8"], rate="10 Mbps", duration="10 s")

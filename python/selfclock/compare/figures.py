@@ -75,7 +75,8 @@ def _complete(figure: Figure, duration_s: float, algorithms: int) -> None:
             panel.y.low, panel.y.high = 0.0, high * 1.05 or 1.0
             if column > 0:
                 panel.y.label = ""
-            # The last panel of a column is not that of the figure where the algorithms do not fill the last block.
+            # The last panel of a column is not that of the figure where the algorithms do not fill
+            # the last block.
             below = (row // ROWS + 1) * len(line) + column
             panel.x.label = "time (s)" if row % ROWS == ROWS - 1 and below >= algorithms else ""
 
@@ -102,8 +103,9 @@ def _delay_unit(traces: Sequence[Traces]) -> Unit:
 def scatter(title: str, rows: Sequence[Measures]) -> Figure:
     """Return goodput against the 95th percentile of the round-trip time: each run, and the mean of each algorithm.
 
-    Over three seeds or more there is the ellipse of one standard deviation about the mean, by the covariance of maximum
-    likelihood (divided by the number of runs), as Pantheon draws it (Yan et al., USENIX ATC 2018).
+    Over three seeds or more there is the ellipse of one standard deviation about the mean, by the
+    covariance of maximum likelihood (divided by the number of runs), as Pantheon draws it (Yan et
+    al., USENIX ATC 2018).
     """
     figure = Figure(title=title, width=6.4, height=4.2)
     panel = figure.panel

@@ -40,7 +40,8 @@ class Measures(Summary):
     queue_mean_packets: float
     #: Packets that the link marked.
     ce_marks: int
-    #: Mean over the compared flows with a size that are complete, and over short connections that are.
+    #: Mean over the compared flows with a size that are complete, and over short connections that
+    #: are.
     completion_mean_s: float | None
 
 

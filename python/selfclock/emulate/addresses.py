@@ -38,8 +38,8 @@ class EmulatedHost:
 def emulated_hosts(scenario: Scenario, network: ipaddress.IPv4Network = NETWORK) -> list[EmulatedHost]:
     """Return the hosts of a scenario, in the order in which its flows name them.
 
-    A pair of a dumbbell or parking lot is `a` and `b`, of several `a1` and `b1`, `a2` and `b2`; hosts of a graph have
-    the names of their nodes.
+    A pair of a dumbbell or parking lot is `a` and `b`, of several `a1` and `b1`, `a2` and `b2`;
+    hosts of a graph have the names of their nodes.
 
     >>> import selfclock as sc
     >>> [(host.name, host.peers) for host in emulated_hosts(sc.dumbbell(flows=["reno", "cubic"]))]

@@ -1,9 +1,9 @@
 """A host of an emulation, seen from inside: a process in namespaces of its own that runs the commands of the host.
 
-It is started by `sandbox.Sandbox` and told what to do by messages on a socket. Below it there is the first process of
-its PID namespace, with whose end the kernel kills every process there. Both end when the process above them does, so
-that nothing is left of a host whose selfclock was killed: devices and namespaces go with the last process that has
-them.
+It is started by `sandbox.Sandbox` and told what to do by messages on a socket. Below it there is
+the first process of its PID namespace, with whose end the kernel kills every process there. Both
+end when the process above them does, so that nothing is left of a host whose selfclock was killed:
+devices and namespaces go with the last process that has them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ DEVICE = "path0"
 #: Longest message; a command line that is longer has no place in it.
 MOST_BYTES = 150_000
 
-#: Signals that a terminal sends to all processes of a job: those of a host end by order, not by accident.
+#: Signals that a terminal sends to all processes of a job: those of a host end by order, not by
+#: accident.
 TERMINAL = (
     signal.SIGINT,
     signal.SIGQUIT,
@@ -94,7 +95,8 @@ def main(control: int) -> None:
         os.close(device)
         _Commands(wire).serve()
         os.close(lifeline)
-        # It ends when every process of the namespace has, and commands have when they are waited for here.
+        # It ends when every process of the namespace has, and commands have when they are waited
+        # for here.
         while os.wait()[0] != first:
             pass
 
@@ -197,7 +199,8 @@ def _be_first(says_ready: int, ends: int) -> NoReturn:
     try:
         kernel.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        # Where a container hides parts of /proc no new one can be mounted: `ps` then shows processes outside.
+        # Where a container hides parts of /proc no new one can be mounted: `ps` then shows
+        # processes outside.
         with contextlib.suppress(OSError):
             kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
         os.write(says_ready, b"+")
@@ -271,7 +274,8 @@ class _Commands:
         if process == 0:
             return
         if os.WIFSTOPPED(status):
-            # The path goes on while a command is stopped; there is no shell here that could wake it later.
+            # The path goes on while a command is stopped; there is no shell here that could wake it
+            # later.
             if os.WSTOPSIG(status) == signal.SIGTSTP:
                 os.killpg(self._running.pid, signal.SIGCONT)
             return

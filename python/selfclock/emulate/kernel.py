@@ -39,11 +39,13 @@ def unshare(flags: int) -> None:
 def own_user_namespace() -> None:
     """Move into a user namespace in which user and group are the same as outside, with every capability in it.
 
-    A command that is executed there has none of them: programs that refuse to run as root, browsers for example, run.
+    A command that is executed there has none of them: programs that refuse to run as root, browsers
+    for example, run.
     """
     user, group = os.geteuid(), os.getegid()
     unshare(CLONE_NEWUSER)
-    # A process without privileges may map its group only once it has given up setgroups (user_namespaces(7)).
+    # A process without privileges may map its group only once it has given up setgroups
+    # (user_namespaces(7)).
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")

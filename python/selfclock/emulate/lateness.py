@@ -12,7 +12,8 @@ from selfclock.units import TIMES, written
 if TYPE_CHECKING:
     from selfclock.result import LatenessSummary, Result
 
-#: Where the first bin, of what was late by a microsecond at most, begins on the logarithmic axis, s.
+#: Where the first bin, of what was late by a microsecond at most, begins on the logarithmic axis,
+#: s.
 _BEGINS_S = 5e-7
 
 

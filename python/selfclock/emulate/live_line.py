@@ -28,8 +28,8 @@ SHELLS = {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh"}
 class LiveLine:
     """A status row below the output of commands.
 
-    The rows above it are the terminal's scrolling region, so that lines of commands scroll by. Each drawing is one
-    write that puts the cursor back.
+    The rows above it are the terminal's scrolling region, so that lines of commands scroll by. Each
+    drawing is one write that puts the cursor back.
     """
 
     def __init__(self, scenario: Scenario, *, wanted: bool, to: TextIO | None = None) -> None:

@@ -1,8 +1,8 @@
 """The machine itself as a host of an emulation, and the way from there to the Internet.
 
-The device and its route go with the process that made them, however it ends. Rules of the firewall and the switch for
-forwarding would stay: what undoes them is written to a file before they are made, and done by the process when it ends,
-or by the next one if it was killed.
+The device and its route go with the process that made them, however it ends. Rules of the firewall
+and the switch for forwarding would stay: what undoes them is written to a file before they are
+made, and done by the process when it ends, or by the next one if it was killed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from selfclock.emulate.addresses import EmulatedHost
 
-#: Files that say how to undo what was changed; memory that a restart of the machine empties, as it does the changes.
+#: Files that say how to undo what was changed; memory that a restart of the machine empties, as it
+#: does the changes.
 STATE = Path("/run/selfclock")
 
 _FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
@@ -98,7 +99,8 @@ def _forwarding(device: str, network: ipaddress.IPv4Network) -> Iterator[None]:
 def _rules(device: str, network: str) -> tuple[list[list[str]], list[list[str]]]:
     """Return the commands that let a network out under the machine's address, and those that undo them.
 
-    iptables where it is: a table of nft's own cannot let through what another one, Docker's for example, drops.
+    iptables where it is: a table of nft's own cannot let through what another one, Docker's for
+    example, drops.
     """
     if shutil.which("iptables"):
         rules = [

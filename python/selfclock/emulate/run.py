@@ -26,7 +26,8 @@ def emulate(
 ) -> tuple[Result, int]:
     """Run commands on the hosts of a scenario; return the result and the exit status of the last command.
 
-    With a directory, which exists, every packet is written there while it goes on, with a capture for each host.
+    With a directory, which exists, every packet is written there while it goes on, with a capture
+    for each host.
     """
     files = Files()
     if directory is not None:

@@ -17,7 +17,8 @@ from selfclock.errors import BadInputError, WorkError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Making namespaces and a device takes some 0.1 s; a machine that is stopped for longer has other problems.
+#: Making namespaces and a device takes some 0.1 s; a machine that is stopped for longer has other
+#: problems.
 PATIENCE_S = 20.0
 
 #: Where the kernel or its administrator takes away what a host needs.

@@ -80,7 +80,8 @@ class Emulated:
     """The results of an emulation."""
 
     outcome: _core.Outcome
-    #: Exit status of the last command, as shells have it; 128 and the number of the signal that ended the emulation.
+    #: Exit status of the last command, as shells have it; 128 and the number of the signal that
+    #: ended the emulation.
     status: int
 
 
@@ -259,7 +260,8 @@ def _terminal_kept() -> Iterator[None]:
     import termios  # noqa: PLC0415
 
     settings, group = termios.tcgetattr(0), os.getpgrp()
-    # While a command is in the foreground this process is not: it would be stopped when it draws or takes the terminal.
+    # While a command is in the foreground this process is not: it would be stopped when it draws or
+    # takes the terminal.
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
         yield

@@ -17,8 +17,8 @@ DEVICE = "/dev/net/tun"
 #: Every packet is as large as on the Internet.
 MTU = 1500
 
-#: Packets that wait in the device until the emulator reads them. The emulator reads at once; a device that drops would
-#: lose packets that no queue of the scenario has seen.
+#: Packets that wait in the device until the emulator reads them. The emulator reads at once; a
+#: device that drops would lose packets that no queue of the scenario has seen.
 TX_QUEUE_PACKETS = 10_000
 
 _TUNSETIFF, _TUNSETOFFLOAD = 0x400454CA, 0x400454D0
@@ -32,7 +32,8 @@ _RTM_SETLINK, _NLM_F_REQUEST, _NLM_F_ACK, _IFLA_TXQLEN = 19, 0x1, 0x4, 13
 def open_tun(name: str) -> int:
     """Make a TUN device in this network namespace and return its descriptor, with which the device goes.
 
-    A read is one IP packet: without the header of virtio the kernel hands out no segments larger than the MTU.
+    A read is one IP packet: without the header of virtio the kernel hands out no segments larger
+    than the MTU.
     """
     return open_numbered(name)[0]
 
@@ -68,7 +69,8 @@ def route_everything(name: str) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
         device = ctypes.create_string_buffer(name.encode())
         nothing = _socket_address("0.0.0.0")  # noqa: S104  the destination "anywhere"
-        # struct rtentry; beside what is 0: destination, gateway, netmask, flags, name of the device.
+        # struct rtentry; beside what is 0: destination, gateway, netmask, flags, name of the
+        # device.
         entry = struct.pack(
             "@L16s16s16sHhLLhPLLH", 0, nothing, nothing, nothing, _RTF_UP, 0, 0, 0, 0, ctypes.addressof(device), 0, 0, 0
         )
@@ -86,7 +88,8 @@ def turn_off_ipv6(*devices: str) -> None:
 def _set_queue(name: str, packets: int) -> None:
     """Set the length of a device's queue: by netlink, as the ioctl asks for privileges outside the user namespace."""
     attribute = struct.pack("HHI", 8, _IFLA_TXQLEN, packets)
-    # struct nlmsghdr: length, type, flags, number, port; struct ifinfomsg: family, type, index, flags, mask of flags.
+    # struct nlmsghdr: length, type, flags, number, port; struct ifinfomsg: family, type, index,
+    # flags, mask of flags.
     kind = _NLM_F_REQUEST | _NLM_F_ACK
     body = struct.pack("BxHiII", socket.AF_UNSPEC, 0, socket.if_nametoindex(name), 0, 0) + attribute
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as netlink:

@@ -166,8 +166,8 @@ def evaluate(
 ) -> Scorecard:
     """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
 
-    A name is what `compare` takes: a window algorithm, a start, both as "cubic+hystart++", a model, or an algorithm of
-    a user-defined one.
+    A name is what `compare` takes: a window algorithm, a start, both as "cubic+hystart++", a model,
+    or an algorithm of a user-defined one.
 
     >>> import selfclock as sc
     >>> card = sc.evaluate("vegas", against=["reno"], rows=["S1"])

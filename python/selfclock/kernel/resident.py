@@ -141,7 +141,8 @@ def residents() -> list[Resident]:
 def unload_residents(name: str | None = None) -> list[Resident]:
     """Take the name of one away, or of all, and return what there was.
 
-    Their connections go on under them until they close. What was the default of a namespace before is so again.
+    Their connections go on under them until they close. What was the default of a namespace before
+    is so again.
     """
     need_linux()
     return _rows(lambda: _core.kernel_unload_residents(name))

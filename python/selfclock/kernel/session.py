@@ -76,7 +76,8 @@ class Status:
 class Session:
     """An algorithm in control of real connections, until the end of a `with` block.
 
-    Sockets choose it by its name (TCP_CONGESTION). At the end the name is gone and connections go on under Reno.
+    Sockets choose it by its name (TCP_CONGESTION). At the end the name is gone and connections go
+    on under Reno.
     """
 
     def __init__(
@@ -91,9 +92,10 @@ class Session:
     ) -> None:
         """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by its index.
 
-        `nap_us` is the time between two looks for events: 0 looks all the time and takes a core; `None` is woken by
-        every event, which costs the kernel some 15 µs each. `sent` names the device of this network namespace that
-        reports each packet of data as it takes it; without one the algorithm sees packets at the next ACK.
+        `nap_us` is the time between two looks for events: 0 looks all the time and takes a core;
+        `None` is woken by every event, which costs the kernel some 15 µs each. `sent` names the
+        device of this network namespace that reports each packet of data as it takes it; without
+        one the algorithm sees packets at the next ACK.
         """
         need_linux()
         try:
@@ -105,8 +107,8 @@ class Session:
             raise KernelError(str(error)) from None
         #: Connections that a process before this one had left behind.
         self.taken_over: int = self._core.taken_over
-        # A thread of Python: one that Python did not start would need a new thread state for every call of an
-        # algorithm in Python.
+        # A thread of Python: one that Python did not start would need a new thread state for every
+        # call of an algorithm in Python.
         self._thread = threading.Thread(target=self._core.run, name="selfclock-kernel", daemon=True)
         self._thread.start()
 

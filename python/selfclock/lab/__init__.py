@@ -14,7 +14,8 @@ from selfclock.errors import BadInputError
 #: Where `make lab` puts the page. It is not in git; a wheel carries it if it was built.
 PAGE = Path(__file__).parent / "static"
 
-#: Version of the format of links, and the most characters of one that the page reads (`lab/src/share.ts`).
+#: Version of the format of links, and the most characters of one that the page reads
+#: (`lab/src/share.ts`).
 VERSION, MOST_CHARACTERS = "s1", 262_144
 
 

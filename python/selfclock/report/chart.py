@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 #: Pixels for a typographic point and for an inch of a figure.
 POINT, INCH = 96 / 72, 100
 
-#: Series in a panel with which each still has all its columns; more series share them, down to the columns of a
-#: telephone.
+#: Series in a panel with which each still has all its columns; more series share them, down to the
+#: columns of a telephone.
 FULL_SERIES, FEWEST_BINS = 12, 400
 
-#: With more series than this the values of all at one place would cover the page: one is then read at a time.
+#: With more series than this the values of all at one place would cover the page: one is then read
+#: at a time.
 MOST_READ = 24
 
 #: Pixels that a cell with words needs, and the names of the rows.
@@ -71,7 +72,8 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
         for column, panel in enumerate(line):
             _Panel(made, figure, places, row, column).fill(panel)
     shown = any(part.get("showlegend") for part in [*made.traces, *made.layout["shapes"]])
-    # All values at one time are read at once where panels stand above each other; single points are read one by one.
+    # All values at one time are read at once where panels stand above each other; single points are
+    # read one by one.
     read = max((sum(trace["hoverinfo"] != "skip" for trace in made.traces if trace["xaxis"] == _ref("x", number))
                 for number in range(1, rows * columns + 1)), default=0)  # fmt: skip
     together = figure.linked and rows > 1 and read <= MOST_READ
@@ -116,7 +118,8 @@ class _Places:
         rows, columns = len(figure.panels), len(figure.panels[0])
         headed = [any(panel.title for panel in line) for line in figure.panels]
         lines = [max(panel.title.count("\n") for panel in line) for line in figure.panels]
-        # Above a row there is its title; between rows that are not linked the axis of the upper one, too.
+        # Above a row there is its title; between rows that are not linked the axis of the upper
+        # one, too.
         gaps = [
             (18 + 14 * lines[row] if headed[row] else 0)
             + (14 if figure.linked else 30)
@@ -444,7 +447,8 @@ def _marker(colour: str | list[str], element: Line | Points) -> dict[str, Any]:
         symbol += "-open"
     size = element.size * POINT * _SIZES.get(element.marker, 1.0)
     shade = six_digits(colour) if isinstance(colour, str) else [six_digits(each) for each in colour]
-    # Without a colour of its own Plotly draws the outline grey, and of a small marker there is little else.
+    # Without a colour of its own Plotly draws the outline grey, and of a small marker there is
+    # little else.
     return {"symbol": symbol, "size": round(size, 1), "color": shade, "line": {"width": 1.2, "color": shade}}
 
 

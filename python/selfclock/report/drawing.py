@@ -38,7 +38,8 @@ STYLE: dict[str, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 200,
     "font.size": 9,
-    # The first comes with matplotlib. Letters that it lacks are taken from the first of the others that is installed.
+    # The first comes with matplotlib. Letters that it lacks are taken from the first of the others
+    # that is installed.
     "font.sans-serif": [
         "DejaVu Sans",
         "Noto Sans",
@@ -97,7 +98,8 @@ def house(settings: Mapping[str, Any] | None = None) -> Iterator[None]:
     """Draw in the house style, whatever the user's own settings are; `settings` of matplotlib come before it."""
     chosen: Any = {**STYLE, **(settings or {})}
     with mpl.rc_context(chosen), warnings.catch_warnings():
-        # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the terminal.
+        # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the
+        # terminal.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
 

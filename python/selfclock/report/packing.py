@@ -24,9 +24,9 @@ def pack_text(text: str) -> str:
 def pack_document(document: dict[str, Any]) -> str:
     """Return a JSON document packed whose arrays of numbers are NumPy's.
 
-    The length of the JSON text in 4 bytes, the text, the arrays one after the other. In the text an array is
-    `{"array": offset, "length": numbers, "bytes": 4 or 8}`; equal arrays are held once. All first bytes of its numbers
-    come first, then all second ones, and so on, which packs better.
+    The length of the JSON text in 4 bytes, the text, the arrays one after the other. In the text an
+    array is `{"array": offset, "length": numbers, "bytes": 4 or 8}`; equal arrays are held once.
+    All first bytes of its numbers come first, then all second ones, and so on, which packs better.
     """
     arrays = bytearray()
     known: dict[bytes, dict[str, int]] = {}

@@ -30,7 +30,8 @@ class Part:
     #: Name of a template; `part` is this object there.
     template: str
     _: KW_ONLY
-    #: Names of scripts in the package's templates; each runs once in a page, however many parts name it.
+    #: Names of scripts in the package's templates; each runs once in a page, however many parts
+    #: name it.
     scripts: tuple[str, ...] = ()
     #: For the template. `{{ part.content.NAME | packed }}` holds a text for `selfclock.unpack`, and
     #: `packed_document` one with arrays of numbers for `selfclock.unpackDocument`.
@@ -58,8 +59,8 @@ def page(
 ) -> Page:
     """Return a page: a few paragraphs, special parts, tables, figures.
 
-    `files` are those beside it, with what they hold; `source` is the text of the scenario; `algorithms` has digests of
-    user-defined algorithms by name.
+    `files` are those beside it, with what they hold; `source` is the text of the scenario;
+    `algorithms` has digests of user-defined algorithms by name.
     """
     text = render(
         "tables.html.j2", algorithms, title=title, about=about, tables=tables, figures=figures, parts=parts,

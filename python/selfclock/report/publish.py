@@ -45,9 +45,10 @@ def publish(
 ) -> Path:
     """Write a result into a directory and return the path of its page, `report.html`.
 
-    Beside the page there are tables (Parquet), a document (JSON) with the totals and how they were made, with `formats`
-    ("png", "svg", "pdf", several with commas) the figures of the page as files, and with `pcap` a capture for each
-    host of a run with packets recorded. Nothing half-written ever has the name of a result.
+    Beside the page there are tables (Parquet), a document (JSON) with the totals and how they were
+    made, with `formats` ("png", "svg", "pdf", several with commas) the figures of the page as
+    files, and with `pcap` a capture for each host of a run with packets recorded. Nothing
+    half-written ever has the name of a result.
 
     >>> import selfclock as sc
     >>> result = sc.dumbbell(bottleneck="10 Mbps", duration="1 s").run()

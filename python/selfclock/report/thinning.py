@@ -19,8 +19,8 @@ BINS = 1500
 def thin(x: Values, y: Values, *, connected: bool, bins: int = BINS) -> NDArray[np.intp] | None:
     """Return the indices of fewer points that draw the same picture; `None` if all are needed.
 
-    Of a line: first, least, greatest and last of each of `bins` parts of its extent in x. Of single points: one for
-    each place that a screen can tell apart.
+    Of a line: first, least, greatest and last of each of `bins` parts of its extent in x. Of single
+    points: one for each place that a screen can tell apart.
     """
     finite = np.isfinite(x)
     if len(x) <= 4 * bins or not finite.any():

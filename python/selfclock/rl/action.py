@@ -26,11 +26,12 @@ class Action:
 
     * `"window-factor"`: the window is multiplied by `step ** action`.
     * `"rate-factor"`: the pacing rate is multiplied by `step ** action`.
-    * `"window"`: the window itself, on a logarithmic scale from the lower to the upper of its bounds.
+    * `"window"`: the window itself, on a logarithmic scale from the lower to the upper of its
+      bounds.
     * `"rate"`: the pacing rate itself, likewise.
 
-    With a window, acknowledgements are the clock; with a rate, segments are spaced and no window limits them. The
-    bounds hold for all four.
+    With a window, acknowledgements are the clock; with a rate, segments are spaced and no window
+    limits them. The bounds hold for all four.
     """
 
     kind: Kind = "window-factor"

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 _STEP = _core.Environments.fields()
 _COLUMN = {name: column for column, name in enumerate(_STEP)}
 _OVER, _COMPLETE, _RTT, _WINDOW = (_COLUMN[name] for name in ("over", "complete", "rtt_s", "window_segments"))
-#: The numbers of an interval, which stand in the dictionary beside an observation; and those that the simulator gives.
+#: The numbers of an interval, which stand in the dictionary beside an observation; and those that
+#: the simulator gives.
 _INTERVAL = [field.name for field in fields(Interval)]
 _SHOWN = [(name, _COLUMN[name]) for name in _INTERVAL if name in _COLUMN]
 
@@ -185,15 +186,18 @@ def _check_options(options: dict[str, Any] | None) -> None:
 class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
     """One flow on one path. An episode is a run; a step is a control interval.
 
-    The path is a dumbbell: `rate`, `rtt`, `buffer`, `loss`, `competitors`, `start`, `duration`, `profile` and
-    `transport` are those of `Path`; or it is that of a `scenario`, in which `flow` is steered.
+    The path is a dumbbell: `rate`, `rtt`, `buffer`, `loss`, `competitors`, `start`, `duration`,
+    `profile` and `transport` are those of `Path`; or it is that of a `scenario`, in which `flow` is
+    steered.
 
-    `action` is "window-factor", "rate-factor", "window" or "rate": see `Action`, with `step` and the bounds. A step
-    takes `interval_rtts` round-trip times as measured in the step before, or `interval_s` seconds. `reward` is a
-    `LinearReward` or any function of an `Interval`. With `record` the series are kept for `result`.
+    `action` is "window-factor", "rate-factor", "window" or "rate": see `Action`, with `step` and
+    the bounds. A step takes `interval_rtts` round-trip times as measured in the step before, or
+    `interval_s` seconds. `reward` is a `LinearReward` or any function of an `Interval`. With
+    `record` the series are kept for `result`.
 
-    An observation has the numbers in `FEATURES`; the dictionary beside it has those of `Interval`. An episode is
-    truncated when the run ends, and terminated when the flow has sent all that it had to, if that is a size.
+    An observation has the numbers in `FEATURES`; the dictionary beside it has those of `Interval`.
+    An episode is truncated when the run ends, and terminated when the flow has sent all that it had
+    to, if that is a size.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
@@ -234,9 +238,9 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
 class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"]):
     """Many environments, stepped on all cores or on `threads` threads with the GIL released.
 
-    Each is as `CongestionEnv` with the same arguments, and gives the same numbers: environment i of a reset with seed s
-    is that of a `CongestionEnv` with seed s + i. An episode that has ended begins again at the next step, whose action
-    does not count.
+    Each is as `CongestionEnv` with the same arguments, and gives the same numbers: environment i of
+    a reset with seed s is that of a `CongestionEnv` with seed s + i. An episode that has ended
+    begins again at the next step, whose action does not count.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it

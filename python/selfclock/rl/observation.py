@@ -25,7 +25,8 @@ class Feature:
     about: str
 
 
-#: The numbers of an observation, in their order. Payload, if nothing else is said; of the interval that has just ended.
+#: The numbers of an observation, in their order. Payload, if nothing else is said; of the interval
+#: that has just ended.
 FEATURES = (
     Feature("sent", "Mbit/s", 0, 1e6, "what was sent, retransmissions too"),
     Feature("delivered", "Mbit/s", 0, 1e6, "what was acknowledged or SACKed"),

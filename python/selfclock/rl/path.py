@@ -31,8 +31,8 @@ SEEDS = 2**63
 class Path:
     """A dumbbell, or any scenario, with one flow that the agent controls.
 
-    A pair of quantities, as `rate=("5 Mbps", "50 Mbps")`, is a range from which each episode draws, evenly in the
-    logarithm; a pair of numbers, as `loss=(0, 0.01)`, is drawn from evenly.
+    A pair of quantities, as `rate=("5 Mbps", "50 Mbps")`, is a range from which each episode draws,
+    evenly in the logarithm; a pair of numbers, as `loss=(0, 0.01)`, is drawn from evenly.
     """
 
     #: Rate of the bottleneck.

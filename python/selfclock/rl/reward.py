@@ -44,7 +44,8 @@ class Interval:
     in_flight_bytes: Numbers
     #: `rtt_s` of the interval before.
     previous_rtt_s: Numbers
-    #: Smallest rate on the flow's way, as at the beginning: what the agent is not told, and a reward may know.
+    #: Smallest rate on the flow's way, as at the beginning: what the agent is not told, and a
+    #: reward may know.
     path_rate_bps: Numbers
     #: Round-trip time of a full segment without queues, likewise.
     path_rtt_s: Numbers
@@ -72,7 +73,8 @@ Reward: TypeAlias = Callable[[Interval], Numbers]
 class LinearReward:
     """Throughput less queueing delay less loss, each without unit and with a weight.
 
-    * throughput: payload delivered, as a share of the smallest rate on the way (1448 of 1500 bytes is the most);
+    * throughput: payload delivered, as a share of the smallest rate on the way (1448 of 1500 bytes
+      is the most);
     * queueing delay: mean round-trip time over that of the empty path, less 1;
     * loss: payload lost, as a share of what was delivered or lost.
     """
@@ -85,6 +87,7 @@ class LinearReward:
         """Return the reward of an interval."""
         seconds = np.maximum(interval.length_s, 1e-12)
         throughput = interval.delivered_bytes * 8 / seconds / interval.path_rate_bps
-        # Rounding to float64 may bring a mean an ulp below the empty path's; before the first sample it is zero.
+        # Rounding to float64 may bring a mean an ulp below the empty path's; before the first
+        # sample it is zero.
         delay = np.maximum(interval.rtt_s / interval.path_rtt_s - 1, 0.0)
         return self.throughput * throughput - self.delay * delay - self.loss * interval.lost_share

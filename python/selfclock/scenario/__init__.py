@@ -169,11 +169,13 @@ class Scenario:
     ) -> Result:
         """Run it; `progress` is called now and then with the fraction done.
 
-        The network is divided among at most this many `threads`; the results are the same to the bit. One thread is
-        used where more would not be quicker, or where a run cannot be divided: `Result.undivided` is the reason.
+        The network is divided among at most this many `threads`; the results are the same to the
+        bit. One thread is used where more would not be quicker, or where a run cannot be divided:
+        `Result.undivided` is the reason.
 
-        Packet events (`record.packets = true`) are held in memory, up to 20 million. With a directory for `packets`
-        they are written to `packets.parquet` there while the run goes on, in bounded memory.
+        Packet events (`record.packets = true`) are held in memory, up to 20 million. With a
+        directory for `packets` they are written to `packets.parquet` there while the run goes on,
+        in bounded memory.
         """
         check_threads(threads)
         if packets is None:

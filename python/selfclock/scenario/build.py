@@ -1,7 +1,8 @@
 """Scenarios in Python: a network and the flows on it.
 
-A network (`Path`, `Dumbbell`, `ParkingLot` or `Graph`) has `Link`s; `scenario` puts `Flow`s and `Background` on it. The
-names are those of the keys of a scenario file. What is built becomes the text of one, `Scenario.text`.
+A network (`Path`, `Dumbbell`, `ParkingLot` or `Graph`) has `Link`s; `scenario` puts `Flow`s and
+`Background` on it. The names are those of the keys of a scenario file. What is built becomes the
+text of one, `Scenario.text`.
 
 >>> import selfclock as sc
 >>> path = sc.Path(sc.mbps(10), sc.ms(40), queue=sc.bdp(1))
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 #: A flow: its congestion control alone, or a table with the keys of `[[flow]]`.
 AnyFlow = Flow | Background | str | Mapping[str, object]
 
-#: Access links are so much faster than the bottleneck where nothing is said: a packet on them takes a hundredth.
+#: Access links are so much faster than the bottleneck where nothing is said: a packet on them takes
+#: a hundredth.
 ACCESS = 100
 
 
@@ -60,8 +62,9 @@ class Network(Table):
     ) -> Scenario:
         """Put flows on the network.
 
-        `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers, settings of all senders
-        and receivers, what is recorded. A refusal is a `ScenarioError` that names the key and says what is allowed.
+        `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers,
+        settings of all senders and receivers, what is recorded. A refusal is a `ScenarioError` that
+        names the key and says what is allowed.
         """
         for argument, given in (("flows", flows), ("routers", routers)):
             if isinstance(given, (str, Mapping, Table, Router)):
@@ -168,9 +171,10 @@ class Graph(Network):
 class Path(Network):
     """Pairs of hosts across one bottleneck, with an RTT per flow.
 
-    Nodes and links are named as in a dumbbell. The round-trip time is that of the empty path without transmission
-    times: the `share` of the shortest is the bottleneck's delay each way, unless its link says another, and the rest is
-    on the access links, rounded to whole nanoseconds. A flow `between` nodes has no hosts of its own.
+    Nodes and links are named as in a dumbbell. The round-trip time is that of the empty path
+    without transmission times: the `share` of the shortest is the bottleneck's delay each way,
+    unless its link says another, and the rest is on the access links, rounded to whole nanoseconds.
+    A flow `between` nodes has no hosts of its own.
 
     >>> import selfclock as sc
     >>> bottleneck = sc.Link("10 Mbps", queue=sc.Queue("codel"), loss=0.01)
@@ -189,8 +193,8 @@ class Path(Network):
     queue: Limit | Queue | Mapping[str, object] | None = None
     #: From right to left; as the bottleneck where nothing is said.
     reverse: Link | None = None
-    #: Between each source and left, and right and each sink unless there is a `sink_access`: a hundred times the rate
-    #: of the bottleneck where nothing is said.
+    #: Between each source and left, and right and each sink unless there is a `sink_access`: a
+    #: hundred times the rate of the bottleneck where nothing is said.
     access: Link | None = None
     sink_access: Link | None = None
     #: Part of the shortest round-trip time that the bottleneck has, each way.
@@ -300,13 +304,15 @@ def dumbbell(
 ) -> Scenario:
     """Build pairs of hosts across one bottleneck.
 
-    A flow is the name of a congestion control, a `Flow`, or a table with the keys of `[[flow]]` in a scenario file.
-    `rtt` is the round-trip time of an empty network without transmission times: three fifths of it on the bottleneck,
-    the rest on the access links, which have a hundred times the bottleneck's rate unless `access` says another. `loss`
-    is the probability with which the bottleneck loses a packet at random. With a `delivery_trace`, the path of a file,
-    the bottleneck sends when that lets it, each way; its rate then only says what the access links have.
+    A flow is the name of a congestion control, a `Flow`, or a table with the keys of `[[flow]]` in
+    a scenario file. `rtt` is the round-trip time of an empty network without transmission times:
+    three fifths of it on the bottleneck, the rest on the access links, which have a hundred times
+    the bottleneck's rate unless `access` says another. `loss` is the probability with which the
+    bottleneck loses a packet at random. With a `delivery_trace`, the path of a file, the bottleneck
+    sends when that lets it, each way; its rate then only says what the access links have.
 
-    The arguments become the text of a scenario file, which is then read like any other: `scenario.text` shows it.
+    The arguments become the text of a scenario file, which is then read like any other:
+    `scenario.text` shows it.
     """
     rate, around = one(bottleneck, Rate, "bottleneck"), one(rtt, Time, "rtt")
     limit = buffer if isinstance(buffer, (Queue, Mapping)) else read_limit(buffer, "buffer")

@@ -103,8 +103,8 @@ class _Sender(Table):
 class Flow(_Sender):
     """A TCP flow with its congestion control: one connection, or short ones.
 
-    It sends as much as it can; `size` bytes; at the `rate` of its application; or, with a `load` or an `interval`,
-    short connections of a `size` that start at random.
+    It sends as much as it can; `size` bytes; at the `rate` of its application; or, with a `load` or
+    an `interval`, short connections of a `size` that start at random.
 
     >>> import selfclock as sc
     >>> web = sc.Flow("cubic", load=sc.mbps(2), size=sc.Pareto("4 kB", "10 MB", shape=1.2))
@@ -112,8 +112,8 @@ class Flow(_Sender):
     '2 Mbps'
     """
 
-    #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or `model` and parameters;
-    #: "quinn:bbr" is a stack's own, "cubic@quinn" one of ours in a stack.
+    #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or
+    #: `model` and parameters; "quinn:bbr" is a stack's own, "cubic@quinn" one of ours in a stack.
     congestion_control: str | Mapping[str, object] | None = None
     #: Bytes to send, or of short connections a distribution.
     size: Size | Exponential | Pareto | Lognormal | Mapping[str, object] | str | None = None
@@ -127,7 +127,8 @@ class Flow(_Sender):
     group: str | None = None
     #: Settings of this flow over those of all.
     transport: Transport | Mapping[str, object] | None = None
-    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in (make quic).
+    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in
+    #: (make quic).
     stack: str | None = None
 
     QUANTITIES: ClassVar[Kinds] = {

@@ -98,7 +98,8 @@ class Change(Table):
 class Link(Table):
     """A link: rate, propagation delay, queue, and imperfections.
 
-    In a `Graph` it is `between` two nodes, from the first to the second and, unless `duplex` is false, back.
+    In a `Graph` it is `between` two nodes, from the first to the second and, unless `duplex` is
+    false, back.
 
     >>> import selfclock as sc
     >>> sc.Link("10 Mbps", sc.ms(12), queue=sc.bdp(1), loss=0.001).table()["loss"]

@@ -9,7 +9,8 @@ from typing import ClassVar
 
 from selfclock.scenario.quantity import Quantity, quantity
 
-#: A value of a key that only a registered name knows: a setting of a queue discipline, a router, an algorithm.
+#: A value of a key that only a registered name knows: a setting of a queue discipline, a router, an
+#: algorithm.
 Setting = str | float | bool | Quantity
 
 #: The quantities that a key takes, and the words that can stand in their place.

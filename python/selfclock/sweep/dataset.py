@@ -1,11 +1,12 @@
 """The results of a sweep on disk: one Parquet file, and a journal of the runs completed since.
 
-A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the runs that were under
-way. Now and then the journal is folded into the Parquet file, which is written aside and renamed.
+A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the
+runs that were under way. Now and then the journal is folded into the Parquet file, which is written
+aside and renamed.
 
-A row belongs to what its key was made from: the scenario with its settings, the seed, the engine, and the sources of
-the user-defined algorithms. Rows whose keys the grid does not have, of another grid or of an algorithm as it was before
-an edit, are set aside in a file of their own.
+A row belongs to what its key was made from: the scenario with its settings, the seed, the engine,
+and the sources of the user-defined algorithms. Rows whose keys the grid does not have, of another
+grid or of an algorithm as it was before an edit, are set aside in a file of their own.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ LOCK = ".lock"
 FOLDING_SHARE = 0.05
 FOLDING_INTERVAL_S = 10.0
 
-#: More runs than this stay in the order in which they ended: to sort them takes them all into memory.
+#: More runs than this stay in the order in which they ended: to sort them takes them all into
+#: memory.
 MOST_SORTED = 200_000
 
 

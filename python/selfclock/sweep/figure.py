@@ -31,7 +31,8 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _SERIES = [Look(colour, marker) for colour, marker in zip(_COLOURS, "os^DvP", strict=True)]
 _SERIES += [Look(colour, marker, "--") for colour, marker in zip(_COLOURS, "X<>dhp", strict=True)]
 
-#: With more lines than these, settings are told apart by columns; with more columns than these points look alike.
+#: With more lines than these, settings are told apart by columns; with more columns than these
+#: points look alike.
 MOST_LINES, MOST_COLUMNS = len(_SERIES), 4
 
 #: Ticks are at least this part of the axis apart.

@@ -148,7 +148,8 @@ class Grid:
             try:
                 scenario = self.scenario_at(point)
             except ScenarioError:
-                # A point that cannot be run is known by what it was meant to be, with the algorithms that it names.
+                # A point that cannot be run is known by what it was meant to be, with the
+                # algorithms that it names.
                 settings = [f"{path}={toml}" for path, toml, _ in self.settings(point)]
                 text = "\n".join([self.scenario.text, *settings])
                 own = [source.digest for name, source in sources(registered()).items() if name in text]

@@ -35,7 +35,8 @@ class Measure:
 
 _FLOWS, _LINK, _LINKS = "sum over the flows", "of the busiest link", "sum over the links"
 
-#: Totals of a run, each a column of the dataset. Where flows are averaged, they weigh as much as they delivered.
+#: Totals of a run, each a column of the dataset. Where flows are averaged, they weigh as much as
+#: they delivered.
 MEASURES = {
     "goodput_bps": Measure(_FLOWS, "goodput", "Mbit/s", 1e-6),
     "throughput_bps": Measure(_FLOWS, "throughput", "Mbit/s", 1e-6),

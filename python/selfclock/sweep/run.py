@@ -44,7 +44,8 @@ class PointSummary(TypedDict):
     runs: int
     failed: int
     measures: dict[str, Estimate]
-    #: Measures of each flow, or of each algorithm where there are many flows; empty where all is one flow's.
+    #: Measures of each flow, or of each algorithm where there are many flows; empty where all is
+    #: one flow's.
     shares: Shares
 
 
@@ -58,7 +59,8 @@ class Sweep:
     path: Path
     #: Runs of this call; the others had been done before.
     done: int
-    #: Runs in the directory that were not of this grid, or of an algorithm as it was before: now in earlier.parquet.
+    #: Runs in the directory that were not of this grid, or of an algorithm as it was before: now in
+    #: earlier.parquet.
     set_aside: int
     #: Digests of the user-defined algorithms, by name.
     algorithms: dict[str, str]
@@ -141,9 +143,10 @@ def sweep(
 ) -> Sweep:
     """Run the missing runs of a grid, given as such or as a file; results go to a directory.
 
-    `on` is "local", on all cores or `threads` threads, or "dask://host:port". A run that fails is recorded with its
-    error; it is run again only with `retry`. Table and figure show `measures`, columns of the dataset such as "jain".
-    `progress` is called with the fraction done and what to say of it.
+    `on` is "local", on all cores or `threads` threads, or "dask://host:port". A run that fails is
+    recorded with its error; it is run again only with `retry`. Table and figure show `measures`,
+    columns of the dataset such as "jain". `progress` is called with the fraction done and what to
+    say of it.
 
     >>> import selfclock as sc
     >>> grid = sc.Grid.over(sc.dumbbell(duration="1 s"), {"flow.*.congestion_control": ["reno", "cubic"]}, seeds=3)

@@ -68,7 +68,8 @@ def _beginnings(grid: Grid, points: list[int]) -> list[tuple[set[int], int]]:
     found: dict[str, tuple[Scenario, set[int], int]] = {}
     for point in points:
         scenario = _scenario_at(grid, point)
-        # What an algorithm written in Python does outside of itself would not happen again in a copy.
+        # What an algorithm written in Python does outside of itself would not happen again in a
+        # copy.
         if isinstance(scenario, ScenarioError) or scenario._core.has_own_algorithms:
             continue
         key = hashlib.sha256(scenario._core.beginning.encode()).hexdigest()

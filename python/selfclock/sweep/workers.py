@@ -93,7 +93,8 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
         for future in ended:
             package = under_way.pop(future.key)
             try:
-                # A result that was lost with its worker after it had been announced is waited for again.
+                # A result that was lost with its worker after it had been announced is waited for
+                # again.
                 build, rows = future.result(PATIENCE_S)
             except (FutureCancelledError, TimeoutError):
                 future.release()

@@ -1,10 +1,8 @@
 """An independent check of a packet record: `selfclock verify`.
 
-Nothing here asks the engine. The scenario is read again from the text in the record, links and queues are run again,
-receivers and
-senders are followed packet by packet; what the record says must be what can be. The rules are named in the
-documentation,
-docs/verify.md.
+Nothing here asks the engine. The scenario is read again from the text in the record, links and
+queues are run again, receivers and senders are followed packet by packet; what the record says must
+be what can be. The rules are named in the documentation, docs/verify.md.
 """
 
 from __future__ import annotations
@@ -55,7 +53,8 @@ def verify(record: Record, progress: Callable[[float, str], object] = lambda _do
     except UnknownError as error:
         raise UnreadableError(str(error)) from error
     findings = Findings()
-    # Millions of small objects, none of them in a circle: looking for circles would take half of the time.
+    # Millions of small objects, none of them in a circle: looking for circles would take half of
+    # the time.
     collecting = gc.isenabled()
     gc.disable()
     begun = dict(zip(STEPS, accumulate(STEPS.values(), initial=0.0), strict=False))

@@ -1,8 +1,8 @@
 """The record of an emulation: real packets must have met what the simulator does with the same arrivals.
 
-Real hosts follow no rules of a scenario, so senders and receivers are not checked. Every arrival is sent through the
-simulator's links, queues and routers again, and every event must be the one on record. Beside that stand rules which
-need no engine.
+Real hosts follow no rules of a scenario, so senders and receivers are not checked. Every arrival is
+sent through the simulator's links, queues and routers again, and every event must be the one on
+record. Beside that stand rules which need no engine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from selfclock.verify.record import Record
     from selfclock.verify.violation import Findings
 
-#: A time in the record is a floating-point number of seconds: two of them differ by less than this, s.
+#: A time in the record is a floating-point number of seconds: two of them differ by less than this,
+#: s.
 ROUNDING_S = 2e-12
 
 

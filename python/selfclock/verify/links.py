@@ -50,7 +50,8 @@ def seconds(span: int) -> str:
     return f"{span / SECOND:.12f} s"
 
 
-# --- queue and transmitter -------------------------------------------------------------------------------------------
+# --- queue and transmitter
+# -------------------------------------------------------------------------------------------
 
 
 def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
@@ -229,7 +230,8 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             if hop.dropped is None:
                 sent = _sent(link, hop, time, link.at(time)[0])
                 sent = time + 10 * SECOND if sent is None else sent
-                # Of those that begin at one opportunity of a trace, in whatever order they came, the last to end.
+                # Of those that begin at one opportunity of a trace, in whatever order they came,
+                # the last to end.
                 if sent > in_service_until:
                     in_service, in_service_until = hop.size, sent
             position += 1
@@ -284,7 +286,8 @@ def _refused_by_queue(link: Link, hop: Hop) -> bool:
     """Return whether the discipline dropped a packet as it came."""
     if hop.dropped is None or hop.dropped != hop.entered:
         return False
-    # FQ-PIE may refuse an arrival, and may push it out for one that comes after it at the same instant.
+    # FQ-PIE may refuse an arrival, and may push it out for one that comes after it at the same
+    # instant.
     return link.discipline not in PUSH_OUT or (link.discipline == "fq-pie" and hop.dropped_row == hop.row + 1)
 
 
@@ -344,15 +347,16 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
         findings.add("mark", hop.marked, _at(link), packet.number, f"marked, but {allowed}")
 
 
-# --- wire ------------------------------------------------------------------------------------------------------------
+# --- wire
+# ------------------------------------------------------------------------------------------------------------
 
 
 def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
     """Check that a sent packet arrives after the delay, in order, or is lost on a lossy wire."""
     transmitted = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
-    # When the packet before was at the end of the link: at the earliest and at the latest, for a router may have
-    # held it.
+    # When the packet before was at the end of the link: at the earliest and at the latest, for a
+    # router may have held it.
     low = high = interrupt = 0
     coalescing = link.coalescing if link.enters_host else 0
     for start, _, packet, hop in transmitted:

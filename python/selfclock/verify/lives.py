@@ -37,7 +37,8 @@ class Hop:
     dropped_row: int = -1
     started: int | None = None
     started_row: int = -1
-    #: With a trace: when its last byte left, and how many bytes left with which opportunities, as the trace has them.
+    #: With a trace: when its last byte left, and how many bytes left with which opportunities, as
+    #: the trace has them.
     left: int | None = None
     pieces: list[tuple[int, int]] = field(default_factory=list)
     lost: int | None = None
@@ -175,8 +176,8 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
 def _check_unchanged(table: pl.DataFrame, times: list[int], promise: Promise, findings: Findings) -> None:
     """Compare every row with that of the packet's sending, in the fields that do not change on the way.
 
-    A router that exchanges or repeats options changes the size of what it forwards by theirs; what may change of
-    such packets is checked where they enter the next link.
+    A router that exchanges or repeats options changes the size of what it forwards by theirs; what
+    may change of such packets is checked where they enter the next link.
     """
     fixed = _FIXED if promise.exchanges_options else (*_FIXED, "size_bytes")
     sent = table.filter(table["event"].cast(str) == "send").unique("packet", keep="first").select("packet", *fixed)

@@ -1,8 +1,9 @@
 """Links that send at the opportunities of a trace: the queue is run once more, opportunity by opportunity.
 
-The rule is that of Mahimahi's mm-link, whose loop this follows: each opportunity carries 1504 bytes, a packet takes
-its own and four of a frame, goes on with the next opportunity if one is not enough, and what one leaves is for those
-behind it. What finds no packet is lost, and a packet that comes at the time of an opportunity has missed it.
+The rule is that of Mahimahi's mm-link, whose loop this follows: each opportunity carries 1504
+bytes, a packet takes its own and four of a frame, goes on with the next opportunity if one is not
+enough, and what one leaves is for those behind it. What finds no packet is lost, and a packet that
+comes at the time of an opportunity has missed it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """A scenario's promises, read from its text a second time.
 
-A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this reads the TOML
-that stands in
-the record's metadata by itself, after the scenario reference: units, topologies, defaults, routes, queues in
-bandwidth-delay
-products. It assumes a scenario that the engine has accepted, and reads only what the checks need.
+A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this
+reads the TOML that stands in the record's metadata by itself, after the scenario reference: units,
+topologies, defaults, routes, queues in bandwidth-delay products. It assumes a scenario that the
+engine has accepted, and reads only what the checks need.
 """
 
 from __future__ import annotations
@@ -108,7 +107,8 @@ class Mechanism:
 
     name: str
     keys: dict[str, Any]
-    #: Numbers of the packets whose turn it is to be lost; `None`: that is left to chance, or cannot be told.
+    #: Numbers of the packets whose turn it is to be lost; `None`: that is left to chance, or cannot
+    #: be told.
     due: set[int] | None = None
 
     @property
@@ -330,7 +330,8 @@ def _promise(document: dict[str, Any], seed: int) -> Promise:
     return Promise(time_of(document["duration"]), seed, links, flows)
 
 
-# --- flows ----------------------------------------------------------------------------------------------------------
+# --- flows
+# ----------------------------------------------------------------------------------------------------------
 
 
 def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
@@ -446,7 +447,8 @@ def _window(text: str, mss: int) -> int | None:
     return int(float(number) * mss) if unit.startswith("segment") else size_of(text)
 
 
-# --- network --------------------------------------------------------------------------------------------------------
+# --- network
+# --------------------------------------------------------------------------------------------------------
 
 
 def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link]:
@@ -551,7 +553,8 @@ class Ways:
         return [self.names[position] for position in (*first, *self.known[start, end], *last)]
 
     def _search(self, start: str, end: str) -> tuple[int, ...]:
-        # Whole paths are compared: the rest of the best path of the smallest label at a node is its best continuation.
+        # Whole paths are compared: the rest of the best path of the smallest label at a node is its
+        # best continuation.
         frontier: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
         settled: set[str] = set()
         while frontier:

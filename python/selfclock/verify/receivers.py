@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from selfclock.verify.senders import Sender
     from selfclock.verify.violation import Findings
 
-#: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the paper).
+#: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the
+#: paper).
 MOST_PER_ACK = 4
-#: The timestamps option, and kind, length and padding of the SACK option and each of its blocks (RFC 7323, RFC
-#: 2018), bytes.
+#: The timestamps option, and kind, length and padding of the SACK option and each of its blocks
+#: (RFC 7323, RFC 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
 #: A receiver remembers this many reported blocks; of more, it may forget some that it holds.
 REMEMBERED = 4
@@ -134,7 +135,8 @@ class Receiver:
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
         """Go through arrivals and ACKs, instant by instant.
 
-        Of several packets that arrive at one instant the record may show the arrivals first and then the answers.
+        Of several packets that arrive at one instant the record may show the arrivals first and
+        then the answers.
         """
         arrivals = deque(packet for packet in delivered if packet.kind in {"data", "syn"})
         answers = deque(packet for packet in sent if packet.kind in {"ack", "syn-ack"})
@@ -183,8 +185,8 @@ class Receiver:
     def is_for(self, coming: Packet) -> bool:
         """Whether an ACK of known data belongs to this segment, where none was due before.
 
-        It is for what is answered at once and changes nothing that it tells: a repetition or, without SACK, what comes
-        beyond a gap.
+        It is for what is answered at once and changes nothing that it tells: a repetition or,
+        without SACK, what comes beyond a gap.
         """
         changes_nothing = coming.end <= self.held.edge or (coming.sequence > self.held.edge and not self.tcp.selective)
         return self.due is None and coming.kind == "data" and changes_nothing
@@ -201,8 +203,8 @@ class Receiver:
     def next_numbers(self) -> deque[int]:
         """Return the numbers an ACK would have now: one, or several of a misbehaving receiver.
 
-        That one divides what is new into parts, repeats the last, or acknowledges all up to the highest byte and some
-        segments more.
+        That one divides what is new into parts, repeats the last, or acknowledges all up to the
+        highest byte and some segments more.
         """
         tcp, held, before = self.tcp, self.held, self.acknowledged
         ahead = tcp.ack_ahead

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> None:
     """Replay losses that are not random, and check them.
 
-    Where another mechanism stands before the same link it may have dropped or held what this one then never saw.
+    Where another mechanism stands before the same link it may have dropped or held what this one
+    then never saw.
     """
     stand_before: dict[int, list[str]] = {}
     mechanisms: dict[int, Mechanism] = {}

@@ -94,15 +94,19 @@ class Sender:
         self.flow, self.tcp, self.round_trip, self.findings = flow, tcp, round_trip, findings
         self.next = self.una = 0
         self.window = tcp.window
-        #: Windows that routers write in the place of the receiver's; `None`: they may lower it to anything.
+        #: Windows that routers write in the place of the receiver's; `None`: they may lower it to
+        #: anything.
         self.tampered: set[int] | None = set()
         self.segments = self.repeated = 0
-        #: First bytes and ends of the segments outstanding, in order, and when each was sent last, by its first byte.
+        #: First bytes and ends of the segments outstanding, in order, and when each was sent last,
+        #: by its first byte.
         self.outstanding: deque[tuple[int, int]] = deque()
         self.sent_at: dict[int, int] = {}
-        #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a timeout.
+        #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a
+        #: timeout.
         self.sign = -1
-        #: Time and end of what was sent last of what is acknowledged: RACK.xmit_ts and RACK.end_seq of RFC 8985.
+        #: Time and end of what was sent last of what is acknowledged: RACK.xmit_ts and RACK.end_seq
+        #: of RFC 8985.
         self.latest = (-1, 0)
         #: Bytes sent when the recovery that a duplicate ACK last reported began.
         self.recover = 0
@@ -114,7 +118,8 @@ class Sender:
         #: (time, next) and (time, una), to compare with the series.
         self.next_history: list[tuple[int, int]] = []
         self.una_history: list[tuple[int, int]] = []
-        #: Times of duplicate acknowledgements, marks and repetitions: after them the window is not what limits.
+        #: Times of duplicate acknowledgements, marks and repetitions: after them the window is not
+        #: what limits.
         self.trouble: list[tuple[int, int]] = []
 
     @property
@@ -146,7 +151,8 @@ class Sender:
         for rule in ("sequence", "receive-window", "retransmission", "application"):
             self.findings.count(rule, len(leaving))
 
-    # --- what comes back ---------------------------------------------------------------------------------------------
+    # --- what comes back
+    # ---------------------------------------------------------------------------------------------
 
     def on_answer(self, answer: Packet, now: int) -> None:
         """An acknowledgement arrives."""
@@ -155,7 +161,8 @@ class Sender:
             return
         self.check_window(answer, now)
         if answer.acknowledgement > self.next and self.tcp.ack_ahead is not None:
-            # It acknowledges what it has not got. Of what was not sent either the sender takes no notice (RFC 9293).
+            # It acknowledges what it has not got. Of what was not sent either the sender takes no
+            # notice (RFC 9293).
             return
         if answer.acknowledgement > self.next:
             self.fault(
@@ -196,7 +203,8 @@ class Sender:
                 "receive-window", answer, now, what + ("lower it" if self.tampered is None else "leave it alone")
             )
 
-    # --- what leaves -------------------------------------------------------------------------------------------------
+    # --- what leaves
+    # -------------------------------------------------------------------------------------------------
 
     def on_data(self, packet: Packet) -> None:
         """A segment leaves."""
@@ -285,7 +293,8 @@ class Sender:
         # A segment sent later has arrived: lost without a SACK block if that was a retransmission,
         # as the delayed ACK of a filled hole shows here (RFC 8985, section 6.2, step 5).
         overtaken = rack and self.latest > (before, packet.end)
-        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may go off at any time.
+        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may
+        # go off at any time.
         impatient = self.tcp.recovery == "newreno" and self.una < self.recover
         if impatient and told < before and first <= self.una:
             self.sign = now

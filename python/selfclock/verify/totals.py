@@ -86,7 +86,8 @@ def _same(
         )
 
 
-# --- links -----------------------------------------------------------------------------------------------------------
+# --- links
+# -----------------------------------------------------------------------------------------------------------
 
 
 class OfLink:
@@ -96,7 +97,8 @@ class OfLink:
         self.link, self.end = link, lives.end
         crossings: list[tuple[Packet, Hop]] = lives.hops[link.name]
         fifo = link.discipline == "drop-tail"
-        # With a trace and places for what is in the system, a packet has its place until its last byte has left.
+        # With a trace and places for what is in the system, a packet has its place until its last
+        # byte has left.
         self.whole = fifo and link.trace is not None and link.counts_packet_in_service
         self.entered = sorted(hop.entered for _, hop in crossings if hop.entered is not None)
         #: Packets that left the queue: transmitted or dropped from it.
@@ -229,7 +231,8 @@ def _same_series(findings: Findings, where: str, rows: pl.DataFrame, times: Time
             )
 
 
-# --- flows -----------------------------------------------------------------------------------------------------------
+# --- flows
+# -----------------------------------------------------------------------------------------------------------
 
 
 def _flow_summary(
@@ -341,12 +344,11 @@ def _latest(history: list[tuple[int, int]], times: Times) -> Times:
 def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender, findings: Findings) -> None:
     """The data outstanding fits the window of its time.
 
-    The record has the window at sample times only. So: where nothing was lost, marked or sent twice since everything
-    outstanding was
-    sent, what is outstanding is within the largest window of the samples since then and of the one before. Between
-    two samples a
-    window may have grown and shrunk again: one segment is allowed for each sample passed (our choice), and with RACK
-    one for a probe of new data, which goes past the window (RFC 8985, section 7.3).
+    The record has the window at sample times only. So: where nothing was lost, marked or sent twice
+    since everything outstanding was sent, what is outstanding is within the largest window of the
+    samples since then and of the one before. Between two samples a window may have grown and shrunk
+    again: one segment is allowed for each sample passed (our choice), and with RACK one for a probe
+    of new data, which goes past the window (RFC 8985, section 7.3).
     """
     windows = rows["cwnd_bytes"].to_numpy()
     findings.count("window", len(windows))

@@ -1,7 +1,8 @@
 //! The acknowledgement clock: in which stretches acknowledgements come in, and at which rate.
 //!
-//! A window that is smaller than the path's product travels in a bunch, for ever, or in slow start until the path is full.
-//! What a connection can send at is then the rate of its bunches, not their mean over a round trip.
+//! A window that is smaller than the path's product travels in a bunch, for ever, or in slow start
+//! until the path is full. What a connection can send at is then the rate of its bunches, not their
+//! mean over a round trip.
 
 use crate::event::Acknowledged;
 use crate::units::{Bytes, Time};
@@ -77,7 +78,8 @@ impl AckClock {
         self.finished
     }
 
-    /// Mean time between acknowledgements, s; those that arrive at one time, as from one interrupt, count as one.
+    /// Mean time between acknowledgements, s; those that arrive at one time, as from one interrupt,
+    /// count as one.
     pub fn gap(&self) -> f64 {
         self.gap
     }
@@ -118,8 +120,8 @@ mod tests {
         assert!((clock.gap() - 0.001).abs() < 1e-9, "{}", clock.gap());
     }
 
-    /// The rate of a long stretch must not outlive it: a measurement that is planned for it would hold back the few segments of a
-    /// short one until the next, round trip after round trip.
+    /// The rate of a long stretch must not outlive it: a measurement that is planned for it would
+    /// hold back the few segments of a short one until the next, round trip after round trip.
     #[test]
     fn a_short_stretch_takes_the_place_of_a_long_one() {
         let mut clock = run(100);

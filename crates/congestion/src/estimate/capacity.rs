@@ -1,21 +1,24 @@
 //! Physical bandwidth, also of a path in use.
 //!
-//! The thesis takes the algorithm from Man, Hasegawa and Murata, "A merged inline measurement method for capacity and available
-//! bandwidth" (PAM 2005), whose text could not be had. Here is what follows from its idea, to use the available bandwidth in
-//! the reading of pairs and bursts. What is sent in the time S meets, in a bottleneck that is busy all the time, what others
-//! send in S, (C − A) S; all that takes R = (B S + (C − A) S) / C to leave it. So
+//! The thesis takes the algorithm from Man, Hasegawa and Murata, "A merged inline measurement
+//! method for capacity and available bandwidth" (PAM 2005), whose text could not be had. Here is
+//! what follows from its idea, to use the available bandwidth in the reading of pairs and bursts.
+//! What is sent in the time S meets, in a bottleneck that is busy all the time, what others send in
+//! S, (C − A) S; all that takes R = (B S + (C − A) S) / C to leave it. So
 //!
 //! C = (B S − A S) / (R − S)
 //!
-//! with the N P bits of a burst for B S, and the P bits of one packet for those of a pair. Without other traffic and with S = 0
-//! that is the usual P / R. It is ill-conditioned where R is near S, so the sending rate has to be well above A.
+//! with the N P bits of a burst for B S, and the P bits of one packet for those of a pair. Without
+//! other traffic and with S = 0 that is the usual P / R. It is ill-conditioned where R is near S,
+//! so the sending rate has to be well above A.
 
 use alloc::vec::Vec;
 
 use alloc::collections::VecDeque;
 
-/// Sending rate over available bandwidth from which on a burst or pair is used, and how much its spacing must grow. Our
-/// choice: an error of 1 % in the spacing then becomes one of 2 % or less where half of the link is free.
+/// Sending rate over available bandwidth from which on a burst or pair is used, and how much its
+/// spacing must grow. Our choice: an error of 1 % in the spacing then becomes one of 2 % or less
+/// where half of the link is free.
 pub const FASTEST: f64 = 1.5;
 const GROWTH: f64 = 1.05;
 
@@ -95,7 +98,8 @@ mod tests {
 
     #[test]
     fn an_idle_path_is_the_usual_packet_pair() {
-        // 12000 bit at 5 Gbit/s: 2.4 µs. Sent 1.2 µs apart with all of the path available: the same.
+        // 12000 bit at 5 Gbit/s: 2.4 µs. Sent 1.2 µs apart with all of the path available: the
+        // same.
         assert!((capacity(12_000.0, 1e-15, 2.4e-6, 5e9).expect("fast enough") / 5e9 - 1.0).abs() < 1e-6);
         assert!((capacity(12_000.0, 1.2e-6, 2.4e-6, 5e9).expect("fast enough") / 5e9 - 1.0).abs() < 1e-9);
     }
@@ -107,8 +111,8 @@ mod tests {
         assert_eq!(capacity(12_000.0, 0.0, 0.0, 1e9), None);
     }
 
-    /// Waiting time of the second of two packets behind the first in a FIFO queue with Poisson cross traffic of full-size
-    /// packets, in seconds; `spacing` apart.
+    /// Waiting time of the second of two packets behind the first in a FIFO queue with Poisson
+    /// cross traffic of full-size packets, in seconds; `spacing` apart.
     fn arrival_spacing(random: &mut Random, link: f64, load: f64, packets: u32, spacing: f64) -> f64 {
         let packet = 12_000.0 / link;
         let mut exponential = || -libm::log(1.0 - random.uniform()) * packet / load;
@@ -138,8 +142,9 @@ mod tests {
         spacing + work - before
     }
 
-    /// Pairs half a packet time apart, and bursts of 40 at the rate of the link, through a FIFO queue at three loads. Plain
-    /// P/R would be low by 9 to 26 %. The bound of 7 % is that of the specification, whose own run had up to 6.2 % with pairs.
+    /// Pairs half a packet time apart, and bursts of 40 at the rate of the link, through a FIFO
+    /// queue at three loads. Plain P/R would be low by 9 to 26 %. The bound of 7 % is that of the
+    /// specification, whose own run had up to 6.2 % with pairs.
     #[test]
     fn loaded_paths_within_7_percent() {
         let link = 1e8;
@@ -148,7 +153,8 @@ mod tests {
             let mut random = Random::new(7);
             for (packets, factor, runs) in [(1, 0.5, 20_000), (40, 1.0, 2_000)] {
                 let sent = f64::from(packets) * factor * 12_000.0 / link;
-                // Of the mean spacing: the noise of single pairs in a denominator would not average out.
+                // Of the mean spacing: the noise of single pairs in a denominator would not average
+                // out.
                 let mean =
                     (0..runs).map(|_| arrival_spacing(&mut random, link, load, packets, sent)).sum::<f64>()
                         / f64::from(runs);
@@ -179,8 +185,8 @@ mod tests {
         assert_eq!(capacity.estimate(), Some(Interval { mean: 200.0, half: 0.0 }));
     }
 
-    /// By hand: 90, 100 and 110 have the variance 100, so the mean is known to 1.96 √(100/3); what is a fifth from the median counts,
-    /// what is further away does not.
+    /// By hand: 90, 100 and 110 have the variance 100, so the mean is known to 1.96 √(100/3); what
+    /// is a fifth from the median counts, what is further away does not.
     #[test]
     fn mean_and_interval() {
         let of = |results: &[f64]| {

@@ -50,8 +50,8 @@ parameters! {
 const MOST_STREAMS: usize = 8;
 const MOST_SEGMENTS: usize = 16;
 
-/// Pathload's tests of a trend: part of the delays that are larger than the one before, and the net growth over the sum of all
-/// changes.
+/// Pathload's tests of a trend: part of the delays that are larger than the one before, and the net
+/// growth over the sum of all changes.
 const COMPARISONS: f64 = 0.66;
 const DIFFERENCE: f64 = 0.55;
 
@@ -104,7 +104,8 @@ fn has_trend(delays: &[f64]) -> bool {
     variation > 0.0 && larger >= COMPARISONS * (delays.len() - 1) as f64 && growth >= DIFFERENCE * variation
 }
 
-/// Where a level line and a rising one after it, fitted to the delays, meet: an index, not always whole.
+/// Where a level line and a rising one after it, fitted to the delays, meet: an index, not always
+/// whole.
 fn bend(delays: &[f64]) -> f64 {
     let last = delays.len() - 1;
     let mut best = (f64::INFINITY, 0.0);
@@ -136,7 +137,8 @@ fn bend(delays: &[f64]) -> f64 {
 enum Phase {
     /// Not before this time.
     Waiting(Time),
-    /// Nothing is sent until this has been acknowledged, and there are segments enough for a stream.
+    /// Nothing is sent until this has been acknowledged, and there are segments enough for a
+    /// stream.
     Storing(usize, Bytes),
     /// Segments of this stream sent so far.
     Sending(usize, usize),
@@ -337,13 +339,15 @@ mod tests {
     #[test]
     fn the_rate_sweeps_the_part_of_a_stream() {
         let stream = Stream { low: 10.0, high: 40.0, ..Stream::NONE };
-        // Five segments have four gaps, of which the first has the lower rate and the last the higher one.
+        // Five segments have four gaps, of which the first has the lower rate and the last the
+        // higher one.
         for (index, rate) in [(0.0, 10.0), (1.0, 20.0), (1.5, 25.0), (3.0, 40.0), (4.0, 40.0), (-1.0, 10.0)] {
             assert_eq!(stream.rate(index, 5), rate, "{index}");
         }
     }
 
-    /// Rates in Mbit/s: 1000 B of payload every millisecond, 1040 B on the wire; the range is that and twice that.
+    /// Rates in Mbit/s: 1000 B of payload every millisecond, 1040 B on the wire; the range is that
+    /// and twice that.
     const THROUGHPUT: f64 = 8.32;
     const ROUND_TRIP: f64 = 0.1;
     const BITS: f64 = 8320.0;
@@ -435,9 +439,10 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    /// 13 Mbit/s are free. Parts of a quarter of (8.32, 16.64): the third, from 12.48 to 14.56, is the first of which the later
-    /// segments queue, by 8.42, 48.42 and 116.99 us; of the lines that the papers fit the best has its bend at the third segment,
-    /// where the stream has 13.87 Mbit/s.
+    /// 13 Mbit/s are free. Parts of a quarter of (8.32, 16.64): the third, from 12.48 to 14.56, is
+    /// the first of which the later segments queue, by 8.42, 48.42 and 116.99 us; of the lines that
+    /// the papers fit the best has its bend at the third segment, where the stream has 13.87
+    /// Mbit/s.
     #[test]
     fn a_measurement() {
         let mut connection = Connection::new();
@@ -451,14 +456,16 @@ mod tests {
         connection.arrive(&intervals, 13.0);
         let found = connection.state.path.available_bps.expect("inside the range");
         assert!(near(found, (12.48 + 2.08 * 2.0 / 3.0) * 1e6), "{found}");
-        // The next range is a tenth of it about it (no deviation yet), and begins after a round trip.
+        // The next range is a tenth of it about it (no deviation yet), and begins after a round
+        // trip.
         let (low, high) = connection.imtcp.range.ends(0.0);
         assert!(near(low, 0.9 * found) && near(high, 1.1 * found), "{low} {high}");
         let Phase::Waiting(until) = connection.imtcp.phase else { panic!("a pause") };
         assert!(near(until.since(Time::ZERO).seconds(), connection.now * 1e-3 + ROUND_TRIP));
     }
 
-    /// Nothing queues: more is free than was looked for. That is no result yet, and the range is doubled upwards.
+    /// Nothing queues: more is free than was looked for. That is no result yet, and the range is
+    /// doubled upwards.
     #[test]
     fn more_is_free_than_the_range_has() {
         let mut connection = Connection::new();
@@ -486,7 +493,8 @@ mod tests {
         connection.arrive(&intervals, 2.0);
         assert_eq!(connection.state.path.available_bps, None);
         let (low, high) = connection.imtcp.range.ends(0.0);
-        // Twice the width downwards would end at nothing: a hundredth of the upper end is the least.
+        // Twice the width downwards would end at nothing: a hundredth of the upper end is the
+        // least.
         assert!(near(high, 2.0 * THROUGHPUT * 1e6) && near(low, 0.01 * high), "{low} {high}");
     }
 

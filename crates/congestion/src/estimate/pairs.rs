@@ -168,7 +168,8 @@ mod tests {
             let sent = Sent::new(now, Bytes(1000), nothing);
             self.pairs.on_sent(&sent, &self.state);
         }
-        /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms; all before it has been acknowledged.
+        /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms; all
+        /// before it has been acknowledged.
         fn pair(&mut self, at: f64, delays: [f64; 2]) {
             let acknowledged = self.pairs.first.get() + 10_000;
             self.ack(at - 2.0, acknowledged, acknowledged);
@@ -197,8 +198,8 @@ mod tests {
         found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-6)
     }
 
-    /// 1040 B in 1 ms are 8.32 Mbit/s. Pairs that met other traffic, before the first or between both, have larger delays, and
-    /// do not count whatever their spacing.
+    /// 1040 B in 1 ms are 8.32 Mbit/s. Pairs that met other traffic, before the first or between
+    /// both, have larger delays, and do not count whatever their spacing.
     #[test]
     fn the_pair_with_the_smallest_delay() {
         let mut connection = Connection::new(20.0);
@@ -269,7 +270,8 @@ mod tests {
         assert!(matches!(connection.pairs.phase, Phase::Waiting(_)), "it goes on to the next pair");
     }
 
-    /// A receiver that acknowledges half a segment: the first of the pair has arrived with any of its bytes, the second with any of its own.
+    /// A receiver that acknowledges half a segment: the first of the pair has arrived with any of
+    /// its bytes, the second with any of its own.
     #[test]
     fn halves_of_segments() {
         let mut connection = Connection::new(20.0);

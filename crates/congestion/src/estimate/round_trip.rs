@@ -6,7 +6,8 @@ use crate::units::Bytes;
 /// Tells where one round trip ends and the next begins.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTrip {
-    /// A round trip ends when everything below this has been acknowledged: what had been sent when it began.
+    /// A round trip ends when everything below this has been acknowledged: what had been sent when
+    /// it began.
     end: Bytes,
 }
 
@@ -15,8 +16,8 @@ impl RoundTrip {
     pub const fn new() -> Self {
         Self { end: Bytes::ZERO }
     }
-    /// True if this acknowledgement ends a round trip; the next one then begins. The first acknowledgement of a
-    /// connection begins the first round trip.
+    /// True if this acknowledgement ends a round trip; the next one then begins. The first
+    /// acknowledgement of a connection begins the first round trip.
     #[inline]
     pub fn ended(&mut self, event: &Acknowledged) -> bool {
         let ended = event.acknowledged_total >= self.end;
@@ -53,9 +54,10 @@ impl RoundTripTimes {
 
     /// One more, of an acknowledgement that covers more than one segment or not.
     ///
-    /// Our choice: where others of the round trip cover more, one of a single segment has waited for the receiver's timer, and
-    /// is left out. A window of 60 segments at 60 ms sends an odd number in a burst, and the last waits 40 ms: 1.4 ms in the
-    /// mean, 1.3 segments that are not in the queue, and Vegas would never let such a window grow.
+    /// Our choice: where others of the round trip cover more, one of a single segment has waited
+    /// for the receiver's timer, and is left out. A window of 60 segments at 60 ms sends an odd
+    /// number in a burst, and the last waits 40 ms: 1.4 ms in the mean, 1.3 segments that are not
+    /// in the queue, and Vegas would never let such a window grow.
     #[inline]
     pub fn record_of(&mut self, seconds: f64, covers_more: bool) {
         if covers_more && !self.of_several {
@@ -92,7 +94,8 @@ mod tests {
         assert_eq!(ended, [1, 11, 21, 31]);
     }
 
-    /// Two acknowledgements of two segments each, and one of a single segment that waited 40 ms for the receiver's timer.
+    /// Two acknowledgements of two segments each, and one of a single segment that waited 40 ms for
+    /// the receiver's timer.
     #[test]
     fn what_waited_for_the_timer_is_left_out() {
         for order in [[false, true, true], [true, false, true], [true, true, false]] {

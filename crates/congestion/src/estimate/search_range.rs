@@ -1,4 +1,5 @@
-//! The range in which the next measurement looks for the available bandwidth (Matsuura, section 2.2.3, steps 1 and 3).
+//! The range in which the next measurement looks for the available bandwidth (Matsuura, section
+//! 2.2.3, steps 1 and 3).
 
 /// Where a result fell in the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,16 +23,17 @@ pub struct SearchRange {
     squares: f64,
 }
 
-/// Half of the width at least, as a part of the latest result: "R/10 is a value that ensures that the search range does not
-/// become too small".
+/// Half of the width at least, as a part of the latest result: "R/10 is a value that ensures that
+/// the search range does not become too small".
 const SMALLEST_HALF: f64 = 0.1;
 
 /// Our choice: the range does not go below this part of its upper end.
 const LOWEST: f64 = 0.01;
 
 impl SearchRange {
-    /// The lower and the upper end, while the connection itself carries `throughput`. As long as there is no result, the
-    /// range is "(T, 2 T) where T is the throughput of TCP", unless that would be lower.
+    /// The lower and the upper end, while the connection itself carries `throughput`. As long as
+    /// there is no result, the range is "(T, 2 T) where T is the throughput of TCP", unless that
+    /// would be lower.
     pub fn ends(&mut self, throughput: f64) -> (f64, f64) {
         if self.count == 0 && throughput > self.high {
             (self.low, self.high) = (throughput, 2.0 * throughput);
@@ -44,7 +46,8 @@ impl SearchRange {
         self.count > 0
     }
 
-    /// Forgets what is stored, because the bandwidth has left the range, and begins again about a result.
+    /// Forgets what is stored, because the bandwidth has left the range, and begins again about a
+    /// result.
     pub fn restart(&mut self, result: f64) {
         *self = Self { low: self.low, high: self.high, ..Self::default() };
         self.record(result, Place::Inside);
@@ -53,8 +56,8 @@ impl SearchRange {
     /// A measurement in this range had this result.
     pub fn record(&mut self, result: f64, place: Place) {
         let width = self.high - self.low;
-        // "We discard the accumulated measurement results [...] and enlarge the search range twice towards the lower
-        // (higher) direction".
+        // "We discard the accumulated measurement results [...] and enlarge the search range twice
+        // towards the lower (higher) direction".
         match place {
             Place::Top => {
                 *self = Self { low: self.low, high: self.low + 2.0 * width, ..Self::default() };
@@ -69,8 +72,8 @@ impl SearchRange {
                 let before = result - self.mean;
                 self.mean += before / count;
                 self.squares += before * (result - self.mean);
-                // The thesis calls V the variance; an interval of 95 % has the standard deviation there, and so the unit is
-                // that of a bandwidth.
+                // The thesis calls V the variance; an interval of 95 % has the standard deviation
+                // there, and so the unit is that of a bandwidth.
                 let deviation = if self.count > 1 { libm::sqrt(self.squares / (count - 1.0)) } else { 0.0 };
                 let half = (1.96 * deviation / libm::sqrt(count)).max(SMALLEST_HALF * result);
                 self.low = (result - half).max(LOWEST * (result + half));

@@ -1,8 +1,8 @@
 //! The largest of the recent samples.
 
-/// A windowed maximum in constant space, by Kathleen Nichols' algorithm (Linux, lib/win_minmax.c): the best sample
-/// and the best two of those after it. Time is any counter that does not run backwards. The
-/// maximum of no samples is zero.
+/// A windowed maximum in constant space, by Kathleen Nichols' algorithm (Linux, lib/win_minmax.c):
+/// the best sample and the best two of those after it. Time is any counter that does not run
+/// backwards. The maximum of no samples is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMaximum([(u64, f64); 3]);
 
@@ -49,7 +49,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Never below what a window holds since its second half, never above what the whole window holds.
+    /// Never below what a window holds since its second half, never above what the whole window
+    /// holds.
     #[test]
     fn against_a_plain_maximum() {
         let mut filter = WindowedMaximum::default();
@@ -82,7 +83,8 @@ mod tests {
         let mut filter = WindowedMaximum::default();
         let expected: [(u64, f64, f64, [f64; 3]); 10] = [
             (0, 9.0, 9.0, [9.0, 9.0, 9.0]),
-            // All three are the first until a quarter of the window is over, and the third is the second until half of it is.
+            // All three are the first until a quarter of the window is over, and the third is the
+            // second until half of it is.
             (2, 5.0, 9.0, [9.0, 9.0, 9.0]),
             (3, 7.0, 9.0, [9.0, 7.0, 7.0]),
             (4, 6.0, 9.0, [9.0, 7.0, 7.0]),
@@ -110,7 +112,8 @@ mod tests {
         assert_eq!(filter.update(100, 8, 0.1), 0.1);
     }
 
-    /// "A quarter of the window without a second best: take one from the second quarter", and from the last half the third.
+    /// "A quarter of the window without a second best: take one from the second quarter", and from
+    /// the last half the third.
     #[test]
     fn later_ones_stand_in() {
         let mut filter = WindowedMaximum::default();

@@ -1,7 +1,8 @@
-//! Algorithms that own both the start and the window: a model of the path, or a rule of their own, says how much may
-//! be in flight from the first segment to the last.
+//! Algorithms that own both the start and the window: a model of the path, or a rule of their own,
+//! says how much may be in flight from the first segment to the last.
 //!
-//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
+//! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a
+//! line in the list.
 
 pub mod bbr3;
 pub mod prague;

@@ -39,8 +39,8 @@ parameters! {
         /// Part of the window that is kept at a loss.
         loss_beta: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99),
             source "RFC 5681 section 3.1, equation 4";
-        /// Round-trip time that shorter ones are taken for, so that the rate depends less on it; zero: none are. The
-        /// draft has 25 ms.
+        /// Round-trip time that shorter ones are taken for, so that the rate depends less on it;
+        /// zero: none are. The draft has 25 ms.
         virtual_rtt: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, 1.0),
             source "our choice: as in RFC 8257, which has none";
         /// Space segments. Off: DCTCP.
@@ -60,7 +60,8 @@ parameters! {
 pub struct Prague {
     parameters: Parameters,
     alpha: f64,
-    /// The observation window of alpha: a round trip, or more where the virtual round-trip time is longer.
+    /// The observation window of alpha: a round trip, or more where the virtual round-trip time is
+    /// longer.
     round: RoundTrip,
     observed_since: Time,
     acknowledged: Bytes,
@@ -145,8 +146,8 @@ impl ModelPart for Prague {
         if state.in_slow_start() {
             state.cwnd += unmarked;
         } else {
-            // A segment per virtual round-trip time and, as rates and not windows are to be alike, less in proportion
-            // to the windows too.
+            // A segment per virtual round-trip time and, as rates and not windows are to be alike,
+            // less in proportion to the windows too.
             let stretch = self.stretch();
             state.cwnd += unmarked / state.cwnd / (stretch * stretch);
         }
@@ -189,12 +190,14 @@ mod tests {
     use crate::random::Random;
     use crate::registry::Selection;
 
-    /// Each segment marked with the same probability p, independently. Marks reduce the window once, and then not before what
-    /// had been sent by then is acknowledged: a round trip of W acknowledgements, and 1/p more to the next mark. In these the
-    /// window grows by (1 + 1/(W p))(1 - p) segments, and it gives up alpha W/2 = p W/2. With x = W p before a reduction
-    /// x/2 = (1 + 1/x)(1 - p): x = 1 + sqrt(3) = 2.73 for small p. (The W = 2/p of a reduction in every round trip would need a
-    /// mark in every one; with 2.73 in the mean one in fifteen has none.) The mean window is half a growth smaller. 3 %: 2,000
-    /// reductions of a window whose standard deviation is about sqrt(8/W) of it, correlated over W/2 round trips.
+    /// Each segment marked with the same probability p, independently. Marks reduce the window
+    /// once, and then not before what had been sent by then is acknowledged: a round trip of W
+    /// acknowledgements, and 1/p more to the next mark. In these the window grows by (1 + 1/(W
+    /// p))(1 - p) segments, and it gives up alpha W/2 = p W/2. With x = W p before a reduction x/2
+    /// = (1 + 1/x)(1 - p): x = 1 + sqrt(3) = 2.73 for small p. (The W = 2/p of a reduction in every
+    /// round trip would need a mark in every one; with 2.73 in the mean one in fifteen has none.)
+    /// The mean window is half a growth smaller. 3 %: 2,000 reductions of a window whose standard
+    /// deviation is about sqrt(8/W) of it, correlated over W/2 round trips.
     #[test]
     fn the_window_under_random_marks() {
         for p in [0.003, 0.01, 0.03, 0.1] {
@@ -229,7 +232,8 @@ mod tests {
         }
     }
 
-    /// RFC 5681, section 3.1: when the timer expires again for the same segment, "the value of ssthresh is held constant".
+    /// RFC 5681, section 3.1: when the timer expires again for the same segment, "the value of
+    /// ssthresh is held constant".
     #[test]
     fn a_second_timeout_of_a_segment_keeps_ssthresh() {
         let mut prague = Prague::new(Parameters::default());
@@ -250,8 +254,9 @@ mod tests {
         Bench::new(path, Selection::model("prague").expect("it is listed"), starts)
     }
 
-    /// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3, for one flow: the window rises to W + 1
-    /// with W = BDP + K, alpha = sqrt(2/W), and a cut takes (W + 1) alpha / 2.
+    /// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3, for one flow: the
+    /// window rises to W + 1 with W = BDP + K, alpha = sqrt(2/W), and a cut takes (W + 1) alpha /
+    /// 2.
     #[test]
     fn step_marking() {
         for (k, rtt) in [(20, 0.01), (65, 0.01), (20, 0.02), (20, 0.005)] {
@@ -315,8 +320,8 @@ mod tests {
         assert!((state.cwnd - 50.4975).abs() < 1e-3, "{}", state.cwnd);
     }
 
-    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment, as in Reno's growth of
-    /// the rate at the virtual one.
+    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment, as
+    /// in Reno's growth of the rate at the virtual one.
     #[test]
     fn virtual_round_trip_time() {
         let virtual_rtt = Duration::from_milliseconds(25);
@@ -340,7 +345,8 @@ mod tests {
         assert_eq!(prague.phase(), None::<Phase>);
     }
 
-    /// Marks that come with acknowledgements that advance nothing count with the next that does: once.
+    /// Marks that come with acknowledgements that advance nothing count with the next that does:
+    /// once.
     #[test]
     fn marks_on_duplicates() {
         use crate::event::DuplicateAck;
@@ -374,7 +380,8 @@ mod tests {
         assert_eq!(state.cwnd, 50.0);
         prague.on_ack(&event(8000), &mut state);
         assert_eq!(state.cwnd, 50.0, "once");
-        // Of the 2000 bytes acknowledged in the round trip that has ended 1000 were marked; then 1000 of 4000.
+        // Of the 2000 bytes acknowledged in the round trip that has ended 1000 were marked; then
+        // 1000 of 4000.
         let first = 1.0 + (0.5 - 1.0) / 16.0;
         assert_eq!(prague.alpha, first);
         prague.on_duplicate_ack(&duplicate(1000), &mut state);

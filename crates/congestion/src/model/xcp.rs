@@ -35,7 +35,8 @@ pub const ENTRY: Entry = Entry {
 parameters! {
     /// Parameters of XCP.
     Parameters {
-        /// Part of the window that is kept at a loss: of a queue that does not know XCP, on the path.
+        /// Part of the window that is kept at a loss: of a queue that does not know XCP, on the
+        /// path.
         loss_beta: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99),
             source "RFC 5681 section 3.1, equation 4";
     }

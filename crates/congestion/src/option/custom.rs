@@ -2,7 +2,8 @@
 
 use super::{Block, EXPERIMENTAL_KINDS, OptionError, options};
 
-/// An option of a user-defined algorithm: kind 253 with the author's ExID (RFC 6994), then up to 12 bytes.
+/// An option of a user-defined algorithm: kind 253 with the author's ExID (RFC 6994), then up to 12
+/// bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CustomOption {
     exid: [u8; 2],
@@ -31,8 +32,9 @@ impl CustomOption {
         &self.body[..usize::from(self.length)]
     }
 
-    /// The first option with this ExID in a TCP option block. [`PeerOption::decode`](super::PeerOption::decode) cannot know
-    /// whose an ExID is, and skips it.
+    /// The first option with this ExID in a TCP option block.
+    /// [`PeerOption::decode`](super::PeerOption::decode) cannot know whose an ExID is, and skips
+    /// it.
     pub fn find(exid: [u8; 2], block: &[u8]) -> Result<Option<Self>, OptionError> {
         for option in options(block) {
             let (kind, body) = option?;

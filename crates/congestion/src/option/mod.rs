@@ -1,4 +1,5 @@
-//! TCP options by which an algorithm speaks to its peer, and their bytes on the wire: one file for each format.
+//! TCP options by which an algorithm speaks to its peer, and their bytes on the wire: one file for
+//! each format.
 
 mod custom;
 mod packet_pair;
@@ -93,7 +94,8 @@ impl Block {
     }
 }
 
-/// The options of a block, each as its kind and what follows its length, up to the end of the list or an error.
+/// The options of a block, each as its kind and what follows its length, up to the end of the list
+/// or an error.
 fn options(mut bytes: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), OptionError>> {
     core::iter::from_fn(move || {
         while let [NO_OPERATION, rest @ ..] = bytes {
@@ -142,8 +144,9 @@ impl PeerOption {
         (block.bytes, block.length)
     }
 
-    /// Reads an algorithm's option in a TCP option block, or in the options of an IPv4 header: the first one, or all of
-    /// packet pair's. Options of other kinds are skipped. `Ok(None)` if there is none.
+    /// Reads an algorithm's option in a TCP option block, or in the options of an IPv4 header: the
+    /// first one, or all of packet pair's. Options of other kinds are skipped. `Ok(None)` if there
+    /// is none.
     pub fn decode(bytes: &[u8]) -> Result<Option<Self>, OptionError> {
         const FIRST: u8 = EXPERIMENTAL_KINDS[0];
         let mut found = PacketPairOption::default();
@@ -187,8 +190,8 @@ mod tests {
         PeerOption::SwiftStart(option)
     }
 
-    /// Quick-Start asks and reports in the IP header, where routers see it, and answers in that of TCP (RFC 4782, sections 3.1
-    /// and 3.2); the others are options of TCP.
+    /// Quick-Start asks and reports in the IP header, where routers see it, and answers in that of
+    /// TCP (RFC 4782, sections 3.1 and 3.2); the others are options of TCP.
     #[test]
     fn which_header_an_option_is_in() {
         let (rate, ttl, ttl_difference, nonce) = (1, 2, 3, 4);
@@ -228,14 +231,16 @@ mod tests {
     fn blocks_that_are_no_options() {
         use OptionError::{BadLength, Truncated, UnknownType};
         for (bytes, expected) in [
-            // Nothing, the end of the list, no-operations, and another's option, also an experimental one.
+            // Nothing, the end of the list, no-operations, and another's option, also an
+            // experimental one.
             (&[][..], Ok(None)),
             (&[0, 6, 4, 1, 7], Ok(None)),
             (&[1, 1, 1], Ok(None)),
             (&[8, 2, 1], Ok(None)),
             (&[253, 6, b'Z', b'Z', 0, 0], Ok(None)),
             (&[253, 8, b'S', b'X', 0, 0, 0, 0], Ok(None)),
-            // One without a length, one that ends behind the block, and lengths that count less than themselves.
+            // One without a length, one that ends behind the block, and lengths that count less
+            // than themselves.
             (&[6], Err(Truncated)),
             (&[6, 4, 1], Err(Truncated)),
             (&[6, 0], Err(BadLength)),
@@ -253,7 +258,8 @@ mod tests {
             (&[254, 6, b'P', b'P', 4, 7], Err(UnknownType)),
             (&[254, 6, b'P', b'Q', 1, 7], Ok(None)),
             (&[254, 8, b'X', b'C', 0, 0, 0, 5], Ok(None)),
-            // Swift Start: a part that is neither a mark nor a reply, and bodies of another length than theirs.
+            // Swift Start: a part that is neither a mark nor a reply, and bodies of another length
+            // than theirs.
             (&[253, 5, b'S', b'W', 0x05], Err(UnknownType)),
             (&[253, 6, b'S', b'W', 0x45, 0], Err(BadLength)),
             (&[253, 4, b'S', b'W'], Err(BadLength)),

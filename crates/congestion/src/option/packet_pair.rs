@@ -39,9 +39,10 @@ impl PacketPairKind {
 
 /// The packet-pair option block of one segment: a mark, a reply, or both.
 ///
-/// A mark is 4 bytes (kind, length, type 1 or 2, pair-id), as figures 2 and 3 of the paper print it. The layout of
-/// the reply is lost in figure 4; here it is 6 bytes: kind, length, type 3, pair-id, 16-bit interval in ticks. With an
-/// experimental kind each is 2 bytes longer: the ExID follows the length.
+/// A mark is 4 bytes (kind, length, type 1 or 2, pair-id), as figures 2 and 3 of the paper print
+/// it. The layout of the reply is lost in figure 4; here it is 6 bytes: kind, length, type 3,
+/// pair-id, 16-bit interval in ticks. With an experimental kind each is 2 bytes longer: the ExID
+/// follows the length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct PacketPairOption {
     /// Kind of both.
@@ -122,7 +123,8 @@ mod tests {
         }
     }
 
-    /// RFC 6994, section 3: kind 253 or 254, length, 16-bit ExID, then what figures 2 and 3 print after the length.
+    /// RFC 6994, section 3: kind 253 or 254, length, 16-bit ExID, then what figures 2 and 3 print
+    /// after the length.
     #[test]
     fn bytes_with_an_experiment_identifier() {
         let (bytes, length) =

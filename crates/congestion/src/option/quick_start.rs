@@ -15,9 +15,11 @@ pub enum QuickStartOption {
     Request {
         /// Requested rate.
         rate: u8,
-        /// "QS TTL": routers that approve decrement it, as all routers do with the TTL of the IP header.
+        /// "QS TTL": routers that approve decrement it, as all routers do with the TTL of the IP
+        /// header.
         ttl: u8,
-        /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites what belongs to the steps between.
+        /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites what belongs
+        /// to the steps between.
         nonce: u32,
     },
     /// In the TCP header: the request as received.
@@ -80,8 +82,8 @@ pub const fn quick_start_rate(code: u8) -> u64 {
     if code == 0 { 0 } else { 40_000 << (if code > 15 { 15 } else { code }) }
 }
 
-/// The bits of a nonce that must have survived if so much was approved: "the last 2K bits", two for each step from K
-/// down to nothing.
+/// The bits of a nonce that must have survived if so much was approved: "the last 2K bits", two for
+/// each step from K down to nothing.
 pub const fn quick_start_nonce_mask(code: u8) -> u32 {
     (1 << (2 * if code > 15 { 15 } else { code })) - 1
 }
@@ -91,7 +93,8 @@ mod tests {
     use super::*;
     use crate::option::PeerOption;
 
-    /// RFC 4782, figures 1 to 3: function and rate share the third byte, the nonce fills the upper 30 bits.
+    /// RFC 4782, figures 1 to 3: function and rate share the third byte, the nonce fills the upper
+    /// 30 bits.
     #[test]
     fn bytes_of_quick_start() {
         let encoded = |option| {

@@ -2,14 +2,16 @@
 
 use super::{Block, EXPERIMENTAL_KINDS, OptionError, PairMark};
 
-/// TCP option kind of the modified Swift Start: one of the two for experiments (RFC 4727), with an ExID (RFC 6994).
+/// TCP option kind of the modified Swift Start: one of the two for experiments (RFC 4727), with an
+/// ExID (RFC 6994).
 pub const SWIFT_START_KIND: u8 = EXPERIMENTAL_KINDS[0];
 /// Its experiment identifier, our choice, not registered: "SW" in ASCII.
 pub const SWIFT_START_EXID: [u8; 2] = *b"SW";
 
-/// The option of the modified Swift Start. The paper prints no layout (its section 3.2); this one is our choice: kind 253,
-/// length, ExID, then one byte with the part in its two highest bits (1 first, 2 second, 3 reply) and the pair-id in the
-/// other six; a reply goes on with the interval in microseconds, 32 bits.
+/// The option of the modified Swift Start. The paper prints no layout (its section 3.2); this one
+/// is our choice: kind 253, length, ExID, then one byte with the part in its two highest bits (1
+/// first, 2 second, 3 reply) and the pair-id in the other six; a reply goes on with the interval in
+/// microseconds, 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SwiftStartOption {
     /// This segment is the first or the second of the pair with this pair-id, 0 to 63.

@@ -77,7 +77,8 @@ mod tests {
     use super::*;
     use crate::option::PeerOption;
 
-    /// The congestion header of the paper: H_cwnd, H_rtt, H_feedback, 32 bits each; on the way back the feedback alone.
+    /// The congestion header of the paper: H_cwnd, H_rtt, H_feedback, 32 bits each; on the way back
+    /// the feedback alone.
     #[test]
     fn bytes_of_xcp() {
         let encoded = |option| {

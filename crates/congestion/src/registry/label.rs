@@ -1,8 +1,9 @@
 //! Labels: an algorithm in one word, as records and command lines name it.
 //!
-//! A label is the name of a window, a start, a model or an estimator (`cubic`), a window with a start
-//! (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). A part that is not named is the
-//! default: `reno` is slow start and Reno. Settings may follow it on a command line: `cubic+hystart++:beta=0.8,alpha=0.5`.
+//! A label is the name of a window, a start, a model or an estimator (`cubic`), a window with a
+//! start (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). A part
+//! that is not named is the default: `reno` is slow start and Reno. Settings may follow it on a
+//! command line: `cubic+hystart++:beta=0.8,alpha=0.5`.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -51,8 +52,8 @@ pub struct Setting {
     pub value: Range<usize>,
 }
 
-/// Splits a text such as `cubic+hystart++:beta=0.8,alpha=0.5` into the name before the first colon and the settings after it.
-/// Commas inside brackets do not separate settings.
+/// Splits a text such as `cubic+hystart++:beta=0.8,alpha=0.5` into the name before the first colon
+/// and the settings after it. Commas inside brackets do not separate settings.
 ///
 /// ```
 /// use selfclock_congestion::registry::with_settings;
@@ -188,7 +189,8 @@ impl Selection {
         Registry::built_in().select(label)
     }
 
-    /// The label: the parts that are not the default, and the estimator if the window does not bring it by itself.
+    /// The label: the parts that are not the default, and the estimator if the window does not
+    /// bring it by itself.
     pub fn label(&self) -> String {
         let named = |part| self.entries().find(|entry| entry.part == part).map_or("", |entry| entry.name);
         let mut label = match (named(Part::Start), named(Part::Window)) {

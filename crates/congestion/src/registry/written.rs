@@ -43,8 +43,8 @@ impl From<LabelError> for WrittenError {
 }
 
 impl Registry {
-    /// The algorithm of a label with the settings behind it: a number, `true` or `false`, a quantity with its unit or a word,
-    /// and a list of words in brackets.
+    /// The algorithm of a label with the settings behind it: a number, `true` or `false`, a
+    /// quantity with its unit or a word, and a list of words in brackets.
     ///
     /// ```
     /// use selfclock_congestion::Registry;
@@ -57,7 +57,8 @@ impl Registry {
     /// ```
     ///
     /// # Errors
-    /// There is no such algorithm, or a setting is no parameter of it, has an impossible value, or would do nothing.
+    /// There is no such algorithm, or a setting is no parameter of it, has an impossible value, or
+    /// would do nothing.
     pub fn read(&self, text: &str) -> Result<Selection, WrittenError> {
         let (label, settings) = with_settings(text);
         let mut selection = self.select(label)?;

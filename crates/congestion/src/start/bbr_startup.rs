@@ -1,8 +1,10 @@
-//! The Startup of BBR as a way for any window algorithm to begin: paced at a multiple of the largest delivery rate seen,
-//! until that has stopped growing; then the window is the bandwidth-delay product.
+//! The Startup of BBR as a way for any window algorithm to begin: paced at a multiple of the
+//! largest delivery rate seen, until that has stopped growing; then the window is the
+//! bandwidth-delay product.
 //!
-//! Section numbers below are those of draft-ietf-ccwg-bbr-06. What follows Startup there, Drain, empties the queue that it
-//! left; here the window of one bandwidth-delay product does, which nothing leaves above.
+//! Section numbers below are those of draft-ietf-ccwg-bbr-06. What follows Startup there, Drain,
+//! empties the queue that it left; here the window of one bandwidth-delay product does, which
+//! nothing leaves above.
 
 use crate::decision::paced_at;
 use crate::decision::{Pacing, Phase};
@@ -62,10 +64,11 @@ impl BbrStartup {
 
     fn read_sample(&mut self, sample: &RateSample) {
         let rate = sample.delivery_rate.bits_per_second() as f64 / 8.0;
-        // "BBR only uses app-limited samples if they are larger than the current estimate" (section 5.5.3): others change no
-        // maximum.
+        // "BBR only uses app-limited samples if they are larger than the current estimate" (section
+        // 5.5.3): others change no maximum.
         self.rate = self.rate.max(rate);
-        // "A round trip has passed when the data that was outstanding when it began is delivered" (section 5.5.1).
+        // "A round trip has passed when the data that was outstanding when it began is delivered"
+        // (section 5.5.1).
         let round_ended = sample.prior_delivered >= self.round_end;
         if !round_ended {
             return;
@@ -101,7 +104,8 @@ impl StartPart for BbrStartup {
             }
             return;
         }
-        // "If cwnd_limited in Startup: cwnd = cwnd + rs.newly_acked" (section 5.6.4.6). Afterwards slow start.
+        // "If cwnd_limited in Startup: cwnd = cwnd + rs.newly_acked" (section 5.6.4.6). Afterwards
+        // slow start.
         state.cwnd += if self.over { state.slow_start_step(event.size) } else { state.segments(event.size) };
     }
 
@@ -141,7 +145,8 @@ mod tests {
     use crate::fixtures::{ack, state};
     use crate::units::{Duration, Rate};
 
-    /// A path of 1 Mbyte/s and 100 ms, 100 segments, in round trips of as much as the window allows.
+    /// A path of 1 Mbyte/s and 100 ms, 100 segments, in round trips of as much as the window
+    /// allows.
     #[test]
     fn it_doubles_until_the_rate_stops_growing_and_leaves_one_bandwidth_delay_product() {
         let mut start = BbrStartup::new(Parameters::default());
@@ -211,8 +216,9 @@ mod tests {
         }
     }
 
-    /// Rounds in which the application had too little to send say nothing of the path: neither that it is full nor, unless they
-    /// are faster than anything before, how fast it is (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5.3).
+    /// Rounds in which the application had too little to send say nothing of the path: neither that
+    /// it is full nor, unless they are faster than anything before, how fast it is
+    /// (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5.3).
     #[test]
     fn rounds_limited_by_the_application() {
         let mut start = BbrStartup::new(Parameters::default());

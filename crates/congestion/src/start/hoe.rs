@@ -1,5 +1,6 @@
-//! The start of Hoe (SIGCOMM 1996), reference 8 of the packet-pair paper: the spacing of two ACKs sets ssthresh before slow
-//! start overshoots, and after a loss one ACK lets only a few segments go.
+//! The start of Hoe (SIGCOMM 1996), reference 8 of the packet-pair paper: the spacing of two ACKs
+//! sets ssthresh before slow start overshoots, and after a loss one ACK lets only a few segments
+//! go.
 
 use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
@@ -43,8 +44,8 @@ parameters! {
     }
 }
 
-/// Two ACKs are closely spaced within this part of the smallest round-trip time (our choice): their estimate is then at least
-/// four times what the second of them acknowledges.
+/// Two ACKs are closely spaced within this part of the smallest round-trip time (our choice): their
+/// estimate is then at least four times what the second of them acknowledges.
 const CLOSE: f64 = 0.25;
 
 /// Least threshold, in segments (RFC 5681, section 3.1).
@@ -160,8 +161,8 @@ mod tests {
         Acknowledged { size: Bytes(size), minimum_rtt: rtt, ..ack_at(seconds, 0.24) }
     }
 
-    /// 1000 B at 500 kbit/s are 16 ms, and 240 ms hold 15 of them; delayed ACKs of two segments are 32 ms apart and give the
-    /// same.
+    /// 1000 B at 500 kbit/s are 16 ms, and 240 ms hold 15 of them; delayed ACKs of two segments are
+    /// 32 ms apart and give the same.
     #[test]
     fn the_threshold_is_the_bandwidth_delay_product() {
         for (acks, times) in [
@@ -181,7 +182,8 @@ mod tests {
         }
     }
 
-    /// ACKs a round trip apart: ns-2's rule takes them for the bandwidth, and slow start ends at two segments.
+    /// ACKs a round trip apart: ns-2's rule takes them for the bandwidth, and slow start ends at
+    /// two segments.
     #[test]
     fn acks_of_different_flights_are_no_pair() {
         for (acks, expected) in
@@ -209,8 +211,8 @@ mod tests {
         }
     }
 
-    /// A cumulative ACK after a recovery opens the window by ten segments: three go, and three more with each ACK, until no more
-    /// than three fit.
+    /// A cumulative ACK after a recovery opens the window by ten segments: three go, and three more
+    /// with each ACK, until no more than three fit.
     #[test]
     fn one_ack_lets_three_segments_go_after_a_loss() {
         let (mut start, mut state) = (hoe(AckPair::CloselySpaced), state(10.0));

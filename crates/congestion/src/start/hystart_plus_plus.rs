@@ -41,8 +41,8 @@ parameters! {
         /// Rounds of conservative slow start.
         css_rounds: f64 = 5.0, shown "5", unit "round trips", range (1.0, 1000.0),
             source "RFC 9406 section 4.3: CSS_ROUNDS";
-        /// Most segments that one acknowledgement may add to the window, L of the RFC. A sender that paces needs no
-        /// limit.
+        /// Most segments that one acknowledgement may add to the window, L of the RFC. A sender
+        /// that paces needs no limit.
         segments_per_ack: f64 = 8.0, shown "8", unit "segments", range (1.0, 1e6),
             source "RFC 9406 section 4.3: L = 8 for implementations that do not pace";
     }
@@ -103,8 +103,8 @@ impl HyStartPlusPlus {
         self.last_round_minimum = self.round_minimum.take();
         self.samples = 0;
         if let Stage::Conservative { rounds, .. } = &mut self.stage {
-            // "CSS lasts at most CSS_ROUNDS rounds. If the transition into CSS happens in the middle of a round,
-            // that partial round counts towards the limit."
+            // "CSS lasts at most CSS_ROUNDS rounds. If the transition into CSS happens in the
+            // middle of a round, that partial round counts towards the limit."
             *rounds += 1;
             if f64::from(*rounds) >= self.parameters.css_rounds {
                 self.stage = Stage::Leaving;
@@ -145,8 +145,8 @@ impl StartPart for HyStartPlusPlus {
                     self.stage = Stage::Conservative { baseline: minimum, rounds: 0 };
                 }
             }
-            // "if (currentRoundMinRTT < cssBaselineMinRtt): cssBaselineMinRtt = infinity, resume slow start
-            // including HyStart++"
+            // "if (currentRoundMinRTT < cssBaselineMinRtt): cssBaselineMinRtt = infinity, resume
+            // slow start including HyStart++"
             Stage::Conservative { baseline, .. } if minimum < baseline => self.stage = Stage::Watching,
             Stage::Conservative { .. } | Stage::Leaving | Stage::Over => {}
         }
@@ -161,8 +161,8 @@ impl StartPart for HyStartPlusPlus {
             // "cwnd = cwnd + (min(N, L * SMSS) / CSS_GROWTH_DIVISOR)"
             Stage::Conservative { .. } => limited / self.parameters.css_growth_divisor,
             Stage::Leaving => {
-                // "If CSS_ROUNDS rounds are complete, enter congestion avoidance by setting the ssthresh to the
-                // current cwnd."
+                // "If CSS_ROUNDS rounds are complete, enter congestion avoidance by setting the
+                // ssthresh to the current cwnd."
                 state.ssthresh = state.cwnd.max(2.0);
                 self.stage = Stage::Over;
                 0.0
@@ -171,11 +171,11 @@ impl StartPart for HyStartPlusPlus {
         };
     }
 
-    /// "An implementation SHOULD use HyStart++ only for the initial slow start [...] and fall back to using
-    /// standard slow start for the remainder of the connection lifetime."
+    /// "An implementation SHOULD use HyStart++ only for the initial slow start [...] and fall back
+    /// to using standard slow start for the remainder of the connection lifetime."
     ///
-    /// A loss in slow start leads to congestion avoidance with ssthresh the current cwnd (section 4.2); our choice:
-    /// the cwnd that the window algorithm has set for this loss.
+    /// A loss in slow start leads to congestion avoidance with ssthresh the current cwnd (section
+    /// 4.2); our choice: the cwnd that the window algorithm has set for this loss.
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.stage = Stage::Over;
     }
@@ -207,8 +207,8 @@ mod tests {
             Self { start: HyStartPlusPlus::new(Parameters::default()), state: state(10.0), acknowledged: 0 }
         }
 
-        /// A window of acknowledgements, the first of which has this round-trip time and the later ones `step` more
-        /// each.
+        /// A window of acknowledgements, the first of which has this round-trip time and the later
+        /// ones `step` more each.
         fn round(&mut self, rtt: f64, step: f64) {
             let sent = self.acknowledged + self.state.cwnd as u64 * 1000;
             let mut rtt = rtt;
@@ -266,7 +266,8 @@ mod tests {
             let growth = connection.state.cwnd / before;
             assert!((growth - 1.25).abs() < 0.02, "a quarter of doubling: {growth}");
         }
-        // The fifth round, counting the one in which it entered, is over with the next acknowledgement.
+        // The fifth round, counting the one in which it entered, is over with the next
+        // acknowledgement.
         connection.round(0.12, 0.0);
         assert_eq!(connection.start.stage, Stage::Over);
         assert_eq!(connection.state.ssthresh, connection.state.cwnd);
@@ -318,8 +319,9 @@ mod tests {
         assert_eq!(connection.start.stage, Stage::Over);
     }
 
-    /// In congestion avoidance before it has ended slow start itself it neither counts rounds nor takes samples: a slow start
-    /// that begins again would else be judged by round trips of another phase.
+    /// In congestion avoidance before it has ended slow start itself it neither counts rounds nor
+    /// takes samples: a slow start that begins again would else be judged by round trips of another
+    /// phase.
     #[test]
     fn it_does_not_watch_congestion_avoidance() {
         let mut connection = Connection::new();
@@ -344,7 +346,8 @@ mod tests {
         assert_eq!(connection.state.cwnd, 18.0);
     }
 
-    /// "An implementation SHOULD use HyStart++ only for the initial slow start": marks and timeouts end that, too.
+    /// "An implementation SHOULD use HyStart++ only for the initial slow start": marks and timeouts
+    /// end that, too.
     #[test]
     fn what_ends_it() {
         for (name, end) in crate::fixtures::ends() {

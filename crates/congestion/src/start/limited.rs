@@ -43,9 +43,9 @@ impl StartPart for Limited {
         true
     }
 
-    /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else
-    /// K = int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: what slow start adds in the place of MSS, and it is
-    /// not rounded down to whole bytes.
+    /// "For each arriving ACK in slow-start: If (cwnd <= max_ssthresh) cwnd += MSS; else K =
+    /// int(cwnd/(0.5 max_ssthresh)); cwnd += int(MSS/K);" Our choices: what slow start adds in the
+    /// place of MSS, and it is not rounded down to whole bytes.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let acknowledged = state.slow_start_step(event.size);
@@ -81,8 +81,8 @@ mod tests {
         }
     }
 
-    /// RFC 3742, section 2: it takes log(max_ssthresh) + (cwnd - max_ssthresh)/(max_ssthresh/2) round-trip times to
-    /// reach cwnd.
+    /// RFC 3742, section 2: it takes log(max_ssthresh) + (cwnd - max_ssthresh)/(max_ssthresh/2)
+    /// round-trip times to reach cwnd.
     #[test]
     fn the_window_reaches_10000_in_about_205_round_trips() {
         let mut start = Limited::new(Parameters::default());
@@ -94,8 +94,8 @@ mod tests {
             }
             rounds += 1;
         }
-        // log2(100) + 9900/50 = 204.6. Within a step of K growth is up to twice as fast just above max_ssthresh and
-        // 1/K faster further on, hence a few less.
+        // log2(100) + 9900/50 = 204.6. Within a step of K growth is up to twice as fast just above
+        // max_ssthresh and 1/K faster further on, hence a few less.
         assert!((200..=205).contains(&rounds), "{rounds}");
     }
 }

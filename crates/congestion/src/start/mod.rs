@@ -1,6 +1,8 @@
-//! How a connection begins, and begins again after a timeout: the part in charge while cwnd < ssthresh.
+//! How a connection begins, and begins again after a timeout: the part in charge while cwnd <
+//! ssthresh.
 //!
-//! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a line in the list.
+//! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a
+//! line in the list.
 
 use alloc::boxed::Box;
 

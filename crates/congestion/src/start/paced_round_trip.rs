@@ -1,4 +1,5 @@
-//! A window that was not probed for leaves evenly over one round-trip time, or a part of it at once and then the rest.
+//! A window that was not probed for leaves evenly over one round-trip time, or a part of it at once
+//! and then the rest.
 
 use crate::decision::Pacing;
 use crate::event::Sent;

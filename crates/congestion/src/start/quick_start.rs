@@ -1,8 +1,9 @@
-//! Quick-Start, RFC 4782: the sender asks the routers for a rate, and if all of them approve one it sends at it from the
-//! first round trip on.
+//! Quick-Start, RFC 4782: the sender asks the routers for a rate, and if all of them approve one it
+//! sends at it from the first round trip on.
 //!
-//! Section numbers below are those of RFC 4782. The request goes with the SYN, or, without a handshake, with the first
-//! data, and is not repeated. (The RFC allows one per round-trip time, also in the middle of a connection.)
+//! Section numbers below are those of RFC 4782. The request goes with the SYN, or, without a
+//! handshake, with the first data, and is not repeated. (The RFC allows one per round-trip time,
+//! also in the middle of a connection.)
 
 use super::limited::{self, Limited};
 use crate::decision::{Pacing, Phase, ProbePart};
@@ -25,7 +26,8 @@ pub const ENTRY: Entry = Entry {
             Plain slow start where a router does not understand, or refuses.",
     source: "RFC 4782",
     parameters: Parameters::TABLE,
-    // A router that does not decrement the QS TTL voids the approval of all the others (section 4.4).
+    // A router that does not decrement the QS TTL voids the approval of all the others (section
+    // 4.4).
     router: Some(RouterPartner { mechanism: "quick-start", everywhere: true, without: "it is slow start" }),
     needs: &[Need::Pacing],
     ..Entry::START
@@ -50,7 +52,8 @@ enum Stage {
     Asked,
     /// Quick-Start mode: at this rate, until data sent after this much is acknowledged.
     QuickStart { rate: Rate, sent_before: Bytes },
-    /// Quick-Start is over, but not all that was sent in it is acknowledged: it began and ended with so much sent.
+    /// Quick-Start is over, but not all that was sent in it is acknowledged: it began and ended
+    /// with so much sent.
     Proving { begin: Bytes, end: Bytes },
     /// Limited slow start.
     Limited,
@@ -104,8 +107,8 @@ impl QuickStart {
         else {
             return None;
         };
-        // Section 4.4: another TTL Diff than that of the request says that a router did not understand; of the nonce,
-        // the last 2K bits must be those that were sent.
+        // Section 4.4: another TTL Diff than that of the request says that a router did not
+        // understand; of the nonce, the last 2K bits must be those that were sent.
         let understood = ttl_difference == INITIAL_TTL.wrapping_sub(self.ttl);
         let genuine = (nonce ^ self.nonce) & quick_start_nonce_mask(rate) == 0
             && f64::from(rate) <= self.parameters.quick_start_request;
@@ -189,8 +192,8 @@ impl StartPart for QuickStart {
         }
     }
 
-    /// A loss of what was sent in Quick-Start mode: back to the window that there would have been without, and ssthresh is
-    /// at most half of what was delivered of it.
+    /// A loss of what was sent in Quick-Start mode: back to the window that there would have been
+    /// without, and ssthresh is at most half of what was delivered of it.
     fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
         let begin = match self.stage {
             Stage::QuickStart { sent_before, .. } => sent_before,
@@ -287,7 +290,8 @@ mod tests {
     #[test]
     fn the_window_is_what_the_rate_needs() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();
-        // Two routers have approved, and the rate is reduced: the upper bits of the nonce are others.
+        // Two routers have approved, and the rate is reduced: the upper bits of the nonce are
+        // others.
         let event = answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce ^ (0x3fff << 14));
         start.on_established(&event, &mut state);
         assert!((state.cwnd - 64_000.0 / 1040.0).abs() < 1e-9, "{}", state.cwnd);
@@ -326,7 +330,8 @@ mod tests {
         }
     }
 
-    /// Of 61 segments 40 were delivered: ssthresh at most 20, and the window as if Quick-Start had not been.
+    /// Of 61 segments 40 were delivered: ssthresh at most 20, and the window as if Quick-Start had
+    /// not been.
     #[test]
     fn a_loss_in_quick_start_falls_back_to_the_initial_window() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();
@@ -373,7 +378,8 @@ mod tests {
         assert_eq!((ones, zeros), ((0xff, 0x3fff_ffff), (0, 0)));
     }
 
-    /// Without a handshake the first data asks, and the acknowledgement that answers is worth nothing else.
+    /// Without a handshake the first data asks, and the acknowledgement that answers is worth
+    /// nothing else.
     #[test]
     fn asked_with_data() {
         let (request, mut state, _) = begun();
@@ -401,7 +407,8 @@ mod tests {
         }
     }
 
-    /// 40 kbit/s for 100 ms are less than half a segment: what is not above the initial window is reported as not used.
+    /// 40 kbit/s for 100 ms are less than half a segment: what is not above the initial window is
+    /// reported as not used.
     #[test]
     fn an_approval_that_is_of_no_use() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();
@@ -411,7 +418,8 @@ mod tests {
         assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::QuickStart(report)));
     }
 
-    /// RFC 4782, section 3.1: all three routers decremented both, or one of them only the TTL of the IP header.
+    /// RFC 4782, section 3.1: all three routers decremented both, or one of them only the TTL of
+    /// the IP header.
     #[test]
     fn the_difference_of_the_times_to_live_is_told() {
         let mut part = QuickStartReceiver;

@@ -45,9 +45,10 @@ impl StartPart for SlowStart {
         true
     }
 
-    /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that cumulatively
-    /// acknowledges new data." `min(N, SMSS)` guards against a receiver that divides its acknowledgements. With byte counting
-    /// two segments, what a delayed acknowledgement covers.
+    /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that
+    /// cumulatively acknowledges new data." `min(N, SMSS)` guards against a receiver that divides
+    /// its acknowledgements. With byte counting two segments, what a delayed acknowledgement
+    /// covers.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let written = self.parameters.segments_per_ack;
@@ -78,8 +79,8 @@ mod tests {
         assert_eq!(state.cwnd, 20.0);
     }
 
-    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed acknowledgement, no more for one that covers more, and one after a
-    /// timeout; a number that is written holds.
+    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed acknowledgement, no more for one
+    /// that covers more, and one after a timeout; a number that is written holds.
     #[test]
     fn what_an_acknowledgement_adds() {
         for (byte_counting, written, steps) in [

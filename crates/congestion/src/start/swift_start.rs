@@ -1,9 +1,11 @@
-//! Swift Start (Partridge, Rockwell, Allman, Krishnan and Sterbenz, BBN Technical Report 8339), as Khalil, Elbery, Nosair
-//! and Morsi describe it: four segments, the capacity of the path from the times of the first two acknowledgements, and
-//! a window of a part of it that is spread over the next round trip.
+//! Swift Start (Partridge, Rockwell, Allman, Krishnan and Sterbenz, BBN Technical Report 8339), as
+//! Khalil, Elbery, Nosair and Morsi describe it: four segments, the capacity of the path from the
+//! times of the first two acknowledgements, and a window of a part of it that is spread over the
+//! next round trip.
 //!
-//! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion Control". It prints
-//! BW = Δt × SegSize and means the quotient; and as capacity = BW × RTT, in segments the capacity is RTT / Δt.
+//! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion
+//! Control". It prints BW = Δt × SegSize and means the quotient; and as capacity = BW × RTT, in
+//! segments the capacity is RTT / Δt.
 
 use super::paced_round_trip::PacedRoundTrip;
 use crate::decision::{Pacing, Phase};
@@ -115,8 +117,8 @@ impl SwiftStart {
         state.cwnd = target;
         let (burst, spread) = match self.parameters.burst {
             Burst::None => (0.0, target),
-            // "subtracts the previous sending rate from the new calculated one, and the difference is sent in burst,
-            // then the rest of the window will be paced" (section 4.1).
+            // "subtracts the previous sending rate from the new calculated one, and the difference
+            // is sent in burst, then the rest of the window will be paced" (section 4.1).
             Burst::Difference => (target - before, before),
         };
         self.stage = Stage::Paced(PacedRoundTrip::new(event.now, rtt, spread, burst, state), capacity);
@@ -143,8 +145,8 @@ impl StartPart for SwiftStart {
                     _ => self.without_estimate(),
                 }
             }
-            // An acknowledgement of two segments hides their interval, and that between acknowledgements of two each
-            // belongs to two.
+            // An acknowledgement of two segments hides their interval, and that between
+            // acknowledgements of two each belongs to two.
             Stage::Waiting | Stage::FirstAcknowledged(_) => self.without_estimate(),
             Stage::Paced(round, capacity) if round.is_over(event.now) => {
                 if self.parameters.burst == Burst::Difference && state.cwnd < capacity {
@@ -164,7 +166,8 @@ impl StartPart for SwiftStart {
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         match self.stage {
             Stage::Estimated(capacity) => {
-                // After the spread round trip slow start closes the gap to the capacity: our choice, the paper is silent.
+                // After the spread round trip slow start closes the gap to the capacity: our
+                // choice, the paper is silent.
                 state.ssthresh = capacity.max(2.0);
                 let first = capacity / self.parameters.swift_alpha;
                 let target = if state.cwnd < first {
@@ -240,7 +243,8 @@ mod tests {
         (start, state)
     }
 
-    /// OC-1 of the paper: 1500 bytes at 49.5 Mbit/s are 242.4 µs, and a round-trip time of 0.47 s holds 1939 of them.
+    /// OC-1 of the paper: 1500 bytes at 49.5 Mbit/s are 242.4 µs, and a round-trip time of 0.47 s
+    /// holds 1939 of them.
     #[test]
     fn capacity_is_the_round_trip_over_the_interval() {
         for (swift_alpha, window) in [(1.0, 1938.75), (8.0, 242.34375)] {
@@ -286,7 +290,8 @@ mod tests {
         assert!((pacing.interval.seconds() - 0.47 / 65.535).abs() < 1e-9);
     }
 
-    /// Figure 4: a burst of the difference, then the rest over the round trip; and again in the next.
+    /// Figure 4: a burst of the difference, then the rest over the round trip; and again in the
+    /// next.
     #[test]
     fn the_difference_leaves_in_a_burst() {
         let parameters = Parameters { burst: Burst::Difference, swift_alpha: 2.0, ..Parameters::default() };
@@ -335,7 +340,8 @@ mod tests {
         }
     }
 
-    /// Both at one time, as interrupts bring them, or no round-trip time: there is no interval to go by.
+    /// Both at one time, as interrupts bring them, or no round-trip time: there is no interval to
+    /// go by.
     #[test]
     fn what_tells_no_capacity() {
         let unknown = Acknowledged { minimum_rtt: None, ..ack(2, 471.0) };

@@ -264,7 +264,8 @@ impl<'a> Codec<'a> {
         self.flag(selective_acks)?;
         self.flag(byte_counting)?;
         self.number(Slot::Plain, seed)?;
-        // A controller divides by the one, and holds the other two within a range that NaN is not in.
+        // A controller divides by the one, and holds the other two within a range that NaN is not
+        // in.
         let possible =
             mss.0 > 0 && mss.0 <= u32::MAX.into() && !initial_window.is_nan() && !initial_ssthresh.is_nan();
         if possible { Ok(()) } else { Err(TraceError::Malformed) }

@@ -1,8 +1,9 @@
 //! Events and decisions of a connection in a compact file, and their replay.
 //!
-//! A trace holds what an algorithm was told, what it was asked, and what it answered. [`replay`] tells and asks a new
-//! connection the same and demands the same answers, to the bit: a test of an algorithm against an earlier version of
-//! itself, and of an adapter (a QUIC stack, a kernel, a browser) against the simulator.
+//! A trace holds what an algorithm was told, what it was asked, and what it answered. [`replay`]
+//! tells and asks a new connection the same and demands the same answers, to the bit: a test of an
+//! algorithm against an earlier version of itself, and of an adapter (a QUIC stack, a kernel, a
+//! browser) against the simulator.
 //!
 //! ```
 //! use selfclock_congestion::trace::{Recorder, replay};
@@ -17,9 +18,10 @@
 //!
 //! # Format
 //!
-//! `selfcc`, the version, then the header: the algorithm's parts by name, the parameters that were set, the [`Setup`]. Then
-//! records up to the end: an event, a question with its answer, or a [`Decision`], which follows an event if the event
-//! changed it. Numbers are differences from the last number of the same meaning, zigzag-coded, seven bits a byte.
+//! `selfcc`, the version, then the header: the algorithm's parts by name, the parameters that were
+//! set, the [`Setup`]. Then records up to the end: an event, a question with its answer, or a
+//! [`Decision`], which follows an event if the event changed it. Numbers are differences from the
+//! last number of the same meaning, zigzag-coded, seven bits a byte.
 
 mod codec;
 mod header;

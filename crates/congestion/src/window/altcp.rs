@@ -1,4 +1,5 @@
-//! ALTCP (Kavidha, Sadasivam): LTCP whose increase is made larger on long paths while the flow looks for bandwidth.
+//! ALTCP (Kavidha, Sadasivam): LTCP whose increase is made larger on long paths while the flow
+//! looks for bandwidth.
 
 use super::decrease::cut_to;
 use super::ltcp::Layers;
@@ -23,8 +24,8 @@ pub const ENTRY: Entry = Entry {
 choice! {
     /// When K_R is on.
     Compensation {
-        /// In the transient state: off after three losses in layers that do not rise, until the window rises above
-        /// the layer of the last loss.
+        /// In the transient state: off after three losses in layers that do not rise, until the
+        /// window rises above the layer of the last loss.
         Paper = "paper",
         /// At all times.
         Always = "always",
@@ -43,7 +44,8 @@ parameters! {
         /// K_R of a path of 1 ms.
         rtt_factor: f64 = 0.5, shown "0.5", unit "ms^(-1/3)", range (0.0, 100.0),
             source "ALTCP paper, equation 2: 0.5 (RTT)^(1/3), RTT in milliseconds";
-        /// When K_R is on: in the transient state, as the paper's handler of losses has it, or always.
+        /// When K_R is on: in the transient state, as the paper's handler of losses has it, or
+        /// always.
         compensation: Compensation = Compensation::Paper, shown "paper", unit "", range (0.0, 0.0),
             source "ALTCP paper, section 4, K_R = 1 in the steady state; always is ours: only with it throughput goes with \
                     RTT^-2 where losses are at the same times";
@@ -69,8 +71,8 @@ pub struct Altcp {
 }
 
 impl Altcp {
-    /// With these parameters. Our choice, as the paper leaves K_R open at the start: transient, because a new flow
-    /// looks for bandwidth.
+    /// With these parameters. Our choice, as the paper leaves K_R open at the start: transient,
+    /// because a new flow looks for bandwidth.
     pub const fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
@@ -83,8 +85,8 @@ impl Altcp {
         }
     }
 
-    /// "stored K_R: stored value of K_R which is calculated at the start of the flow and updated whenever minimum
-    /// RTT changes".
+    /// "stored K_R: stored value of K_R which is calculated at the start of the flow and updated
+    /// whenever minimum RTT changes".
     fn store_factor(&mut self, minimum_rtt: Duration) {
         self.minimum_rtt = minimum_rtt;
         let milliseconds = minimum_rtt.seconds() * 1000.0;
@@ -105,7 +107,8 @@ impl Altcp {
     fn note_loss(&mut self) {
         let [current, last, _] = self.losses;
         self.losses = [self.layers.current(), current, last];
-        // "if (second_last_layer >= last_layer && last_layer >= current_layer) then K_R = 1; else K_R = stored K_R"
+        // "if (second_last_layer >= last_layer && last_layer >= current_layer) then K_R = 1; else
+        // K_R = stored K_R"
         self.transient = self.parameters.compensation == Compensation::Always || !self.losses.is_sorted();
     }
 }
@@ -133,8 +136,8 @@ impl WindowPart for Altcp {
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.climb(state.cwnd);
         self.note_loss();
-        // "cwnd = (1 - beta) * cwnd". The paper prints it, and what follows, inside the "else" above; then a flow
-        // in the steady state would not react to a loss.
+        // "cwnd = (1 - beta) * cwnd". The paper prints it, and what follows, inside the "else"
+        // above; then a flow in the steady state would not react to a loss.
         match self.layers.current() {
             1 => self.reno.on_loss(event, state),
             _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),

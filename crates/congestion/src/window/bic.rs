@@ -77,11 +77,12 @@ impl Bic {
     /// Increase in a round trip that begins with this window.
     fn increment(&self, window: f64) -> f64 {
         let distance = if window < self.maximum {
-            // "inc = (Wmin+Wmax)/2 - Wbic"; "if (no packet losses) Wmin = Wbic", so Wmin is the window itself.
+            // "inc = (Wmin+Wmax)/2 - Wbic"; "if (no packet losses) Wmin = Wbic", so Wmin is the
+            // window itself.
             (self.maximum - window) / 2.0
         } else {
-            // Max probing, the mirror image: what binary search would have added on the way to here. Before the
-            // first loss there is no maximum, and the distance is more than Smax.
+            // Max probing, the mirror image: what binary search would have added on the way to
+            // here. Before the first loss there is no maximum, and the distance is more than Smax.
             window - self.maximum
         };
         // "if (inc > Smax) inc = Smax; else if (inc < Smin) inc = Smin"
@@ -94,7 +95,8 @@ impl Bic {
         let beta = self.parameters.beta;
         self.maximum_before = self.maximum;
         self.maximum = if self.parameters.fast_convergence && w < self.maximum {
-            // The saturation point has moved down: aim for the middle between here and the window after the loss.
+            // The saturation point has moved down: aim for the middle between here and the window
+            // after the loss.
             w * (2.0 - beta) / 2.0
         } else {
             w
@@ -183,7 +185,8 @@ mod tests {
         bic.on_loss(&loss(&state), &mut state);
         assert_eq!(state.cwnd, 875.0);
         let windows = rounds(&mut bic, &mut state, 30);
-        // 125 to go: Smax while half the distance is more than 32, then half the distance each round trip.
+        // 125 to go: Smax while half the distance is more than 32, then half the distance each
+        // round trip.
         let mut expected: f64 = 875.0;
         for (round, window) in windows.iter().enumerate() {
             let half = (1000.0 - expected) / 2.0;

@@ -83,21 +83,24 @@ impl Cubic {
 
     fn begin_epoch(&mut self, now: Time, cwnd: f64) -> Epoch {
         if self.curve.prior == 0.0 {
-            // "When CUBIC uses HyStart++, it may exit the first slow start without incurring any packet loss and
-            // thus W_max is undefined. In this special case, CUBIC sets cwnd_prior = cwnd" (section 4.10).
+            // "When CUBIC uses HyStart++, it may exit the first slow start without incurring any
+            // packet loss and thus W_max is undefined. In this special case, CUBIC sets cwnd_prior
+            // = cwnd" (section 4.10).
             self.curve.prior = cwnd;
         }
         let maximum = match self.curve.maximum {
             Some(maximum) => maximum.max(cwnd),
-            // After a timeout or such a slow start "K is set to 0, and W_max is set to the congestion window size
-            // at the beginning of the current congestion avoidance stage" (sections 4.8 and 4.10).
+            // After a timeout or such a slow start "K is set to 0, and W_max is set to the
+            // congestion window size at the beginning of the current congestion avoidance stage"
+            // (sections 4.8 and 4.10).
             None => cwnd,
         };
         self.curve.maximum = Some(maximum);
-        // "K = cubic root of ((W_max - cwnd_epoch)/C)" (section 4.2). Our choice: 0 where the window is above
-        // W_max.
+        // "K = cubic root of ((W_max - cwnd_epoch)/C)" (section 4.2). Our choice: 0 where the
+        // window is above W_max.
         let k = libm::cbrt((maximum - cwnd) / self.parameters.c);
-        // "W_est is set equal to cwnd_epoch at the start of the congestion avoidance stage" (section 4.3).
+        // "W_est is set equal to cwnd_epoch at the start of the congestion avoidance stage"
+        // (section 4.3).
         Epoch { began: now, k, estimate: cwnd }
     }
 
@@ -116,17 +119,19 @@ impl Cubic {
         }
         let fast_convergence = self.parameters.fast_convergence;
         let cwnd = state.window_in_use();
-        // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further reduce W_max;
-        // cwnd otherwise, remember cwnd before reduction" (section 4.7).
-        // Our choice: in whole segments, as in Linux. A lone flow loses at windows that differ by a fraction of one, now
-        // above and now below, and would take every second time for a flow that has joined.
+        // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further
+        // reduce W_max; cwnd otherwise, remember cwnd before reduction" (section 4.7). Our choice:
+        // in whole segments, as in Linux. A lone flow loses at windows that differ by a fraction of
+        // one, now above and now below, and would take every second time for a flow that has
+        // joined.
         let earlier = fast_convergence
             && self.curve.maximum.is_some_and(|maximum| libm::floor(cwnd) < libm::floor(maximum));
         self.curve.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.curve.prior = cwnd;
         self.curve.epoch = None;
-        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd. While a recovery
-        // takes long, more than a window has been sent since the oldest segment outstanding.
+        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd.
+        // While a recovery takes long, more than a window has been sent since the oldest segment
+        // outstanding.
         state.segments(flight_size).min(cwnd) * beta
     }
 }
@@ -134,8 +139,8 @@ impl Cubic {
 impl WindowPart for Cubic {
     #[inline]
     fn on_ack(&mut self, event: &Acknowledged, _state: &mut WindowState) {
-        // "The elapsed time t MUST NOT include periods during which cwnd has not been updated due to
-        // application-limited behavior" (section 4.2).
+        // "The elapsed time t MUST NOT include periods during which cwnd has not been updated due
+        // to application-limited behavior" (section 4.2).
         if !event.window_limited
             && let Some(epoch) = &mut self.curve.epoch
         {
@@ -150,9 +155,9 @@ impl WindowPart for Cubic {
             Some(epoch) => epoch,
             None => self.begin_epoch(event.now, state.cwnd),
         };
-        // "alpha_cubic = 3 * (1 - beta_cubic)/(1 + beta_cubic)"; "Once W_est has grown to reach the cwnd at the
-        // time of most recently setting ssthresh, that is, W_est >= cwnd_prior, the sender SHOULD set alpha_cubic
-        // to 1" (section 4.3).
+        // "alpha_cubic = 3 * (1 - beta_cubic)/(1 + beta_cubic)"; "Once W_est has grown to reach the
+        // cwnd at the time of most recently setting ssthresh, that is, W_est >= cwnd_prior, the
+        // sender SHOULD set alpha_cubic to 1" (section 4.3).
         let alpha = if epoch.estimate >= self.curve.prior { 1.0 } else { 3.0 * (1.0 - beta) / (1.0 + beta) };
         // "W_est = W_est + alpha_cubic * segments_acked/cwnd"
         epoch.estimate += alpha * state.segments(event.size) / state.cwnd;
@@ -160,17 +165,19 @@ impl WindowPart for Cubic {
 
         let t = event.now.since(epoch.began).seconds();
         if self.cubic(&epoch, t) < epoch.estimate {
-            // "CUBIC checks whether W_cubic(t) is less than W_est. If so, CUBIC is in the Reno-friendly region and
-            // cwnd SHOULD be set to W_est at each reception of a new ACK." Our choice: only upwards. The cubic
-            // function is followed one round trip ahead, so that cwnd can be above W_est when this region is
-            // entered.
+            // "CUBIC checks whether W_cubic(t) is less than W_est. If so, CUBIC is in the
+            // Reno-friendly region and cwnd SHOULD be set to W_est at each reception of a new ACK."
+            // Our choice: only upwards. The cubic function is followed one round trip ahead, so
+            // that cwnd can be above W_est when this region is entered.
             state.cwnd = state.cwnd.max(epoch.estimate);
         } else {
-            // "target = cwnd if W_cubic(t + RTT) < cwnd; 1.5 * cwnd if W_cubic(t + RTT) > 1.5 * cwnd; W_cubic(t +
-            // RTT) otherwise" (section 4.2), "where RTT is the smoothed round-trip time".
+            // "target = cwnd if W_cubic(t + RTT) < cwnd; 1.5 * cwnd if W_cubic(t + RTT) > 1.5 *
+            // cwnd; W_cubic(t + RTT) otherwise" (section 4.2), "where RTT is the smoothed
+            // round-trip time".
             let rtt = event.smoothed_rtt.unwrap_or(Duration::ZERO).seconds();
             let target = self.cubic(&epoch, t + rtt).clamp(state.cwnd, 1.5 * state.cwnd);
-            // "cwnd MUST be incremented by (target - cwnd)/cwnd for each received new ACK" (sections 4.4 and 4.5).
+            // "cwnd MUST be incremented by (target - cwnd)/cwnd for each received new ACK"
+            // (sections 4.4 and 4.5).
             state.cwnd += (target - state.cwnd) * state.acknowledgements(event.size) / state.cwnd;
         }
     }
@@ -186,8 +193,8 @@ impl WindowPart for Cubic {
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
-        // "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using beta_cubic" (section
-        // 4.8). As in Reno, a repeated expiry leaves it alone.
+        // "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using
+        // beta_cubic" (section 4.8). As in Reno, a repeated expiry leaves it alone.
         if !event.repeated {
             state.ssthresh = self.decreased(self.parameters.beta, event.flight_size, state).max(2.0);
         }
@@ -195,8 +202,9 @@ impl WindowPart for Cubic {
         self.curve.maximum = None;
     }
 
-    /// "cwnd = undo_cwnd, cwnd_prior = undo_cwnd_prior, ssthresh = undo_ssthresh, W_max = undo_W_max, K = undo_K, t_epoch =
-    /// undo_t_epoch, W_est = undo_W_est", if cwnd is below undo_cwnd (section 4.9.2).
+    /// "cwnd = undo_cwnd, cwnd_prior = undo_cwnd_prior, ssthresh = undo_ssthresh, W_max =
+    /// undo_W_max, K = undo_K, t_epoch = undo_t_epoch, W_est = undo_W_est", if cwnd is below
+    /// undo_cwnd (section 4.9.2).
     fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
         if state.cwnd < before.cwnd
             && let Some(curve) = &self.before
@@ -239,8 +247,9 @@ mod tests {
         assert!(worst < 0.01, "{worst}");
     }
 
-    /// Section 5.1: mean window 1.054 (RTT/p)^(3/4), where CUBIC is above Reno. A loss near the plateau changes
-    /// W_max only by the third power of how far it is off, so it takes hundreds of losses to settle.
+    /// Section 5.1: mean window 1.054 (RTT/p)^(3/4), where CUBIC is above Reno. A loss near the
+    /// plateau changes W_max only by the third power of how far it is off, so it takes hundreds of
+    /// losses to settle.
     #[test]
     fn response_function() {
         for (begin, p) in [(0.8, 1e-4), (1.2, 1e-4), (1.2, 3e-5)] {
@@ -253,7 +262,8 @@ mod tests {
         }
     }
 
-    /// Section 4.3: with a short round-trip time the window is W_est, and the mean window Reno's sqrt(1.5/p).
+    /// Section 4.3: with a short round-trip time the window is W_est, and the mean window Reno's
+    /// sqrt(1.5/p).
     #[test]
     fn reno_friendly_region() {
         let mut cubic = Cubic::new(Parameters::default());
@@ -261,7 +271,8 @@ mod tests {
         cubic.on_loss(&loss(&state), &mut state);
         let mut flow = LoneFlow::without_queue(0.01);
         let alpha = 3.0 * 0.3 / 1.7;
-        // AIMD(alpha, beta) of equation 3: alpha segments per round trip until cwnd_prior, then one.
+        // AIMD(alpha, beta) of equation 3: alpha segments per round trip until cwnd_prior, then
+        // one.
         flow.run_until(&mut cubic, &mut state, 0.2);
         assert!((state.cwnd - (70.0 + 20.0 * alpha)).abs() < 0.6, "{}", state.cwnd);
         let to_prior = 30.0 / alpha * 0.01;
@@ -321,7 +332,8 @@ mod tests {
         }
     }
 
-    /// While a recovery takes long, more than the window is outstanding; seen as timeout after timeout.
+    /// While a recovery takes long, more than the window is outstanding; seen as timeout after
+    /// timeout.
     #[test]
     fn what_is_outstanding_beyond_the_window_does_not_count() {
         let mut cubic = Cubic::new(Parameters::default());
@@ -366,7 +378,8 @@ mod tests {
         assert!(state.cwnd - before < 0.1, "{} from {before}", state.cwnd);
     }
 
-    /// Section 4.9.2: after a reduction that is undone the window goes on as if it had not been, to the bit.
+    /// Section 4.9.2: after a reduction that is undone the window goes on as if it had not been, to
+    /// the bit.
     #[test]
     fn an_undone_reduction_leaves_no_trace() {
         for timeouts in [false, true] {

@@ -11,7 +11,8 @@ choice! {
         Usual = "usual",
         /// Half of the window, as in ns-2.
         Half = "half",
-        /// Half of the window, and so does the first loss of the connection, wherever it comes: ns-2.
+        /// Half of the window, and so does the first loss of the connection, wherever it comes:
+        /// ns-2.
         HalfAndFirst = "half-and-first",
     }
 }
@@ -38,8 +39,8 @@ pub fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, s
     }
 }
 
-/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two segments of RFC
-/// 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
+/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two
+/// segments of RFC 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
 pub fn cut_to(window: f64, state: &mut WindowState) {
     state.ssthresh = window.max(2.0);
     state.cwnd = state.ssthresh;

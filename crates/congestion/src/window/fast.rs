@@ -1,5 +1,5 @@
-//! FAST TCP (Jin, Wei, Low): sets the window so that a fixed number of its own segments stays in the queue, in
-//! steps in proportion to how many are missing.
+//! FAST TCP (Jin, Wei, Low): sets the window so that a fixed number of its own segments stays in
+//! the queue, in steps in proportion to how many are missing.
 
 use super::reno::Reno;
 use crate::entry::Entry;
@@ -28,10 +28,12 @@ parameters! {
         /// Part of the way to the new window that one update goes.
         gamma: f64 = 0.5, shown "0.5", unit "", range (0.01, 1.0),
             source "ns-2 module of FAST: 0.5";
-        /// Queueing delay up to which the window doubles every round trip, and at which slow start ends.
+        /// Queueing delay up to which the window doubles every round trip, and at which slow start
+        /// ends.
         mi_threshold: Duration = Duration::from_microseconds(750), shown "0.75 ms", unit "s", range (0.0, 10.0),
             source "ns-2 module of FAST: mi_threshold 0.75 ms";
-        /// Largest weight of a new sample in the mean round-trip time; for a large window the weight is 3/cwnd.
+        /// Largest weight of a new sample in the mean round-trip time; for a large window the
+        /// weight is 3/cwnd.
         rtt_weight: f64 = 0.00390625, shown "0.00390625", unit "", range (0.0001, 1.0),
             source "ns-2 module of FAST: 1/256";
     }
@@ -47,7 +49,8 @@ pub struct Fast {
     mean_rtt: f64,
     /// baseRTT, in seconds.
     base_rtt: f64,
-    /// The round trip under way is the one after an update: the next end of a round trip brings none.
+    /// The round trip under way is the one after an update: the next end of a round trip brings
+    /// none.
     settling: bool,
     /// A round trip has ended that brings an update; not yet acted on.
     due: bool,
@@ -84,8 +87,9 @@ impl Fast {
     fn update(&self, w: f64) -> f64 {
         let Parameters { alpha, gamma, .. } = self.parameters;
         let part = if self.mean_rtt > 0.0 { (self.base_rtt / self.mean_rtt).min(1.0) } else { 1.0 };
-        // baseRTT/RTT is of the segments acknowledged now, so w is the window under which those were sent. Updates
-        // are two round trips apart and are complete after one, so that is the window of now.
+        // baseRTT/RTT is of the segments acknowledged now, so w is the window under which those
+        // were sent. Updates are two round trips apart and are complete after one, so that is the
+        // window of now.
         (2.0 * w).min((1.0 - gamma) * w + gamma * (part * w + alpha)).max(2.0)
     }
 
@@ -103,13 +107,13 @@ impl WindowPart for Fast {
             self.mean_rtt += if self.mean_rtt > 0.0 { weight * (rtt - self.mean_rtt) } else { rtt };
         }
         if self.round.ended(event) {
-            // As in ns-2, an update every other round trip: after the one in between, its effect is in the
-            // round-trip times.
+            // As in ns-2, an update every other round trip: after the one in between, its effect is
+            // in the round-trip times.
             self.due = !self.settling;
             self.settling = !self.settling;
         }
-        // Our choice: slow start ends where multiplicative increase does, because by then the queue has begun to
-        // fill.
+        // Our choice: slow start ends where multiplicative increase does, because by then the queue
+        // has begun to fill.
         if state.in_slow_start() && !event.recovering && !self.is_far_from_full() {
             state.ssthresh = state.cwnd.max(2.0);
             self.forget_steps();
@@ -132,8 +136,8 @@ impl WindowPart for Fast {
                 state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
                 self.slope = 0.0;
             } else {
-                // Increases are spread over a round trip, not made in one burst. Our choice: also on paths below 4
-                // ms, where ns-2 makes them at once.
+                // Increases are spread over a round trip, not made in one burst. Our choice: also
+                // on paths below 4 ms, where ns-2 makes them at once.
                 self.slope = (self.target - state.cwnd) / state.cwnd;
             }
         }

@@ -1,4 +1,5 @@
-//! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a loss takes.
+//! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a
+//! loss takes.
 
 use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
@@ -60,8 +61,8 @@ impl HighSpeed {
         Self { parameters, reno: Reno::STANDARD, increase: (0.0, 1.0), has_lost: false }
     }
 
-    /// How far w is from Low_Window to High_Window on a logarithmic scale, 0 to 1. Our choice: above High_Window
-    /// a(w) and b(w) stay as they are there.
+    /// How far w is from Low_Window to High_Window on a logarithmic scale, 0 to 1. Our choice:
+    /// above High_Window a(w) and b(w) stay as they are there.
     fn position(&self, w: f64) -> f64 {
         let Parameters { low_window, high_window, .. } = self.parameters;
         let w = w.clamp(low_window, high_window);
@@ -73,12 +74,13 @@ impl HighSpeed {
         (self.parameters.high_decrease - 0.5) * self.position(w) + 0.5
     }
 
-    /// a(w) = w^2 p(w) 2 b(w)/(2 - b(w)), with p(w) the loss rate at which the mean window is w: a straight line on
-    /// logarithmic scales from (Low_Window, Low_P) to (High_Window, High_P).
+    /// a(w) = w^2 p(w) 2 b(w)/(2 - b(w)), with p(w) the loss rate at which the mean window is w: a
+    /// straight line on logarithmic scales from (Low_Window, Low_P) to (High_Window, High_P).
     fn increase(&self, w: f64) -> f64 {
         let Parameters { low_window, high_window, high_p, .. } = self.parameters;
         let w = w.clamp(low_window, high_window);
-        // Reno has the window w at the loss rate 1.5/w^2. The RFC rounds Low_P to 10^-3; exact, a(Low_Window) is 1.
+        // Reno has the window w at the loss rate 1.5/w^2. The RFC rounds Low_P to 10^-3; exact,
+        // a(Low_Window) is 1.
         let low_p = 1.5 / (low_window * low_window);
         let p = low_p * libm::exp(self.position(w) * libm::log(high_p / low_p));
         let b = self.decrease(w);
@@ -173,8 +175,9 @@ mod tests {
         }
     }
 
-    /// Rows of the table in appendix B of RFC 3649: the smallest window with a whole a(w). The RFC has Low_P =
-    /// 10^-3 where we have 1.04 * 10^-3, so its a(w) is up to 4 % smaller, 5 % with b(w) as it is rounded.
+    /// Rows of the table in appendix B of RFC 3649: the smallest window with a whole a(w). The RFC
+    /// has Low_P = 10^-3 where we have 1.04 * 10^-3, so its a(w) is up to 4 % smaller, 5 % with
+    /// b(w) as it is rounded.
     #[test]
     fn a_and_b_agree_with_the_table_of_the_rfc() {
         let highspeed = HighSpeed::new(Parameters::default());
@@ -194,7 +197,8 @@ mod tests {
         }
     }
 
-    /// RFC 3649: W = 0.12/p^0.835 for p below 10^-3. The formula takes a and b as constant over a sawtooth.
+    /// RFC 3649: W = 0.12/p^0.835 for p below 10^-3. The formula takes a and b as constant over a
+    /// sawtooth.
     #[test]
     fn response_function() {
         for p in [1e-4, 1e-5, 1e-6] {

@@ -1,8 +1,10 @@
-//! The Lotka-Volterra window: a connection as one of several species that live on one link (Matsuura, section 2.1).
+//! The Lotka-Volterra window: a connection as one of several species that live on one link
+//! (Matsuura, section 2.1).
 //!
-//! The sending rate N of a connection grows as dN/dt = ε (1 − (N + γ (K − A)) / K) N, where K is the physical bandwidth of
-//! the path and K − A what the others use of it. With w = N τ, τ the smallest round-trip time, that is equation 9 of the
-//! thesis, and its solution over the time between two acknowledgements, equation 10, is the new window.
+//! The sending rate N of a connection grows as dN/dt = ε (1 − (N + γ (K − A)) / K) N, where K is
+//! the physical bandwidth of the path and K − A what the others use of it. With w = N τ, τ the
+//! smallest round-trip time, that is equation 9 of the thesis, and its solution over the time
+//! between two acknowledgements, equation 10, is the new window.
 
 use super::reno::Reno;
 use crate::entry::Entry;
@@ -28,7 +30,8 @@ choice! {
     Exponential {
         /// With the mathematical library.
         Libm = "libm",
-        /// As in a kernel without one: a Taylor polynomial of degree 4 about the integer below, and a table.
+        /// As in a kernel without one: a Taylor polynomial of degree 4 about the integer below, and
+        /// a table.
         Taylor4 = "taylor4",
     }
 }
@@ -49,7 +52,8 @@ parameters! {
         /// Growth rate of the species.
         epsilon: f64 = 1.95, shown "1.95", unit "1/s", range (0.01, 100.0),
             source "thesis section 3.1; at most pi/2 over the age of the feedback, section 4.2.2";
-        /// Strength of the competition. The more, the shorter the queue and the slower the way to equal shares.
+        /// Strength of the competition. The more, the shorter the queue and the slower the way to
+        /// equal shares.
         gamma: f64 = 0.9, shown "0.9", unit "", range (0.0, 0.999),
             source "thesis section 3.1; below 1 so that all species survive, equation 4";
         /// How e^x is computed.
@@ -70,7 +74,8 @@ parameters! {
     }
 }
 
-/// Largest time between two acknowledgements that counts: the thesis takes the largest round-trip time for 10 s.
+/// Largest time between two acknowledgements that counts: the thesis takes the largest round-trip
+/// time for 10 s.
 const LONGEST_STEP: Duration = Duration::from_milliseconds(10_000);
 
 /// The Lotka-Volterra window.
@@ -129,9 +134,9 @@ impl LotkaVolterra {
 
     /// Equation 10: the window after `seconds` from `window` on.
     ///
-    /// The thesis prints the factor {K − γ(K − A)} τ into the exponent. Equation 9 is dw/dt = (ε/(Kτ)) w (w* − w) with
-    /// w* = {K − γ(K − A)} τ, a logistic equation, and its solution has w* as a factor of the numerator; the
-    /// bound of the exponent that the thesis gives next agrees.
+    /// The thesis prints the factor {K − γ(K − A)} τ into the exponent. Equation 9 is dw/dt =
+    /// (ε/(Kτ)) w (w* − w) with w* = {K − γ(K − A)} τ, a logistic equation, and its solution has w*
+    /// as a factor of the numerator; the bound of the exponent that the thesis gives next agrees.
     fn solution(&self, window: f64, bandwidths: Bandwidths, tau: f64, seconds: f64) -> f64 {
         let Bandwidths { physical, available } = bandwidths;
         let Parameters { epsilon, gamma, exp, .. } = self.parameters;
@@ -146,7 +151,8 @@ impl LotkaVolterra {
     }
 }
 
-/// e^a for every integer that epsilon × 10 s can reach in the thesis, floor(19.5); beyond, the last one again.
+/// e^a for every integer that epsilon × 10 s can reach in the thesis, floor(19.5); beyond, the last
+/// one again.
 const POWERS: [f64; 20] = [
     1.0,
     core::f64::consts::E,
@@ -170,8 +176,9 @@ const POWERS: [f64; 20] = [
     178482300.96318725,
 ];
 
-/// "e^x ~ e^a sum (x − a)^k / k!, k = 0..4, where a is the integer part of x". For x of zero or more. Beyond the table the
-/// polynomial goes on from its last entry; any such x brings the window to its limit.
+/// "e^x ~ e^a sum (x − a)^k / k!, k = 0..4, where a is the integer part of x". For x of zero or
+/// more. Beyond the table the polynomial goes on from its last entry; any such x brings the window
+/// to its limit.
 fn taylor4(x: f64) -> f64 {
     let a = (x as usize).min(POWERS.len() - 1);
     let d = x - a as f64;
@@ -180,14 +187,16 @@ fn taylor4(x: f64) -> f64 {
 
 impl WindowPart for LotkaVolterra {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        // A duplicate acknowledgement changes nothing, so the next new one covers the whole time since the last new one.
+        // A duplicate acknowledgement changes nothing, so the next new one covers the whole time
+        // since the last new one.
         let since = self.last_ack.map_or(Duration::ZERO, |last| event.now.since(last));
         self.step = since.min(LONGEST_STEP);
         self.last_ack = Some(event.now);
         self.tau = event.minimum_rtt;
         let knew = self.knows;
         self.knows = self.bandwidths(state).is_some() && event.minimum_rtt.is_some();
-        // "The slow start phase is used as other TCP congestion control methods", until there are measurements.
+        // "The slow start phase is used as other TCP congestion control methods", until there are
+        // measurements.
         if self.knows && !knew && !event.recovering {
             state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
         }
@@ -201,7 +210,8 @@ impl WindowPart for LotkaVolterra {
             return;
         }
         let window = self.solution(state.cwnd, bandwidths, tau.seconds(), self.step.seconds());
-        // Our choice: never below two segments, RFC 5681's smallest threshold. Not a number only if K τ is zero.
+        // Our choice: never below two segments, RFC 5681's smallest threshold. Not a number only if
+        // K τ is zero.
         if window.is_finite() {
             state.cwnd = window.max(2.0);
         }
@@ -209,14 +219,16 @@ impl WindowPart for LotkaVolterra {
         state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
     }
 
-    /// "In cases of packet loss, the window size is decreased in a manner identical to that of TCP Reno".
+    /// "In cases of packet loss, the window size is decreased in a manner identical to that of TCP
+    /// Reno".
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.reno.on_loss(event, state);
     }
 
-    /// As Reno. Our choice: the slow start that follows is Reno's, too, because from one segment equation 10 takes ln(w*)/ε,
-    /// some five seconds to 25000 segments. It does not go beyond the window that equation 10 leads to: half of what was in flight can
-    /// be several times that, when the first slow start ran into the buffer.
+    /// As Reno. Our choice: the slow start that follows is Reno's, too, because from one segment
+    /// equation 10 takes ln(w*)/ε, some five seconds to 25000 segments. It does not go beyond the
+    /// window that equation 10 leads to: half of what was in flight can be several times that, when
+    /// the first slow start ran into the buffer.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.reno.on_timeout(event, state);
         if let (Some(bandwidths), Some(tau)) = (self.bandwidths(state), self.tau) {

@@ -1,5 +1,5 @@
-//! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and has the more layers the larger its
-//! window.
+//! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and has the more layers
+//! the larger its window.
 
 use super::decrease::cut_to;
 use super::reno::Reno;
@@ -37,8 +37,9 @@ pub struct Layers {
     layer: u32,
 }
 
-/// Most layers at one event; the next goes on. From the first layer to the last of these the window grows to 273,000 segments
-/// with the usual W_T of 50. A program in the Linux kernel must not loop without a bound.
+/// Most layers at one event; the next goes on. From the first layer to the last of these the window
+/// grows to 273,000 segments with the usual W_T of 50. A program in the Linux kernel must not loop
+/// without a bound.
 const STEPS: usize = 32;
 
 impl Layers {
@@ -115,8 +116,8 @@ impl WindowPart for Ltcp {
             1 => self.reno.on_loss(event, state),
             _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),
         }
-        // The draft drops one layer, which up to K = 18 is all that a cut of 0.15 can cross. Our choice beyond: as
-        // many as it takes.
+        // The draft drops one layer, which up to K = 18 is all that a cut of 0.15 can cross. Our
+        // choice beyond: as many as it takes.
         self.layers.descend(state.cwnd);
     }
 

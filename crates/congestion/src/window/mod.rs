@@ -77,8 +77,9 @@ mod tests {
     use crate::fixtures::{ack_at, avoiding};
     use crate::units::Bytes;
 
-    /// Windows that add something for each acknowledgement add half of it for one of half a segment, or a receiver that divides
-    /// its acknowledgements would have them grow faster (RFC 3465); within a tenth of a per cent, for the window has grown meanwhile.
+    /// Windows that add something for each acknowledgement add half of it for one of half a
+    /// segment, or a receiver that divides its acknowledgements would have them grow faster (RFC
+    /// 3465); within a tenth of a per cent, for the window has grown meanwhile.
     #[test]
     fn half_an_acknowledgement_is_worth_half() {
         for name in ["reno", "highspeed", "scalable", "bic", "cubic", "ltcp", "altcp", "adaptive"] {

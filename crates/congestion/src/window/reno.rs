@@ -19,11 +19,13 @@ pub const ENTRY: Entry = Entry {
 choice! {
     /// Unit of congestion avoidance.
     Counting {
-        /// As `byte_counting` of the transport says: bytes with the profile `modern`, acknowledgements with `classic`.
+        /// As `byte_counting` of the transport says: bytes with the profile `modern`,
+        /// acknowledgements with `classic`.
         Transport = "transport",
         /// Acknowledgements: SMSS*SMSS/cwnd each, equation 3 of RFC 5681.
         PerAck = "per-ack",
-        /// Acknowledged bytes: one SMSS per window of data whatever the receiver's acknowledgement ratio.
+        /// Acknowledged bytes: one SMSS per window of data whatever the receiver's acknowledgement
+        /// ratio.
         PerByte = "per-byte",
     }
 }
@@ -85,9 +87,10 @@ impl Reno {
         beta_ecn: 0.8,
     });
 
-    /// Halves the window instead of the flight. For algorithms that do not grow an unused window: there the flight is
-    /// the window, except while a recovery takes so long that more than a window has been sent since the oldest segment
-    /// outstanding, and half of that would be too much.
+    /// Halves the window instead of the flight. For algorithms that do not grow an unused window:
+    /// there the flight is the window, except while a recovery takes so long that more than a
+    /// window has been sent since the oldest segment outstanding, and half of that would be too
+    /// much.
     pub const OF_WINDOW: Self = Self::new(Parameters {
         counting: Counting::Transport,
         halved: Halved::Window,
@@ -143,9 +146,9 @@ impl WindowPart for Reno {
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
-        // "when a TCP sender detects segment loss using the retransmission timer and the given segment has already
-        // been retransmitted by way of the retransmission timer at least once, the value of ssthresh is held
-        // constant"
+        // "when a TCP sender detects segment loss using the retransmission timer and the given
+        // segment has already been retransmitted by way of the retransmission timer at least once,
+        // the value of ssthresh is held constant"
         if !event.repeated {
             state.ssthresh = self.half(event.flight_size, state);
         }

@@ -1,5 +1,5 @@
-//! Scalable TCP (Kelly): the window grows in proportion to itself, so it recovers from a loss in the same number of
-//! round trips whatever its size.
+//! Scalable TCP (Kelly): the window grows in proportion to itself, so it recovers from a loss in
+//! the same number of round trips whatever its size.
 
 use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
@@ -21,11 +21,11 @@ pub const ENTRY: Entry = Entry {
 choice! {
     /// Whose Scalable TCP.
     Variant {
-        /// As published: Reno up to legacy_window, then `increase` per acknowledgement; a loss takes whole
-        /// segments, rounded up.
+        /// As published: Reno up to legacy_window, then `increase` per acknowledgement; a loss
+        /// takes whole segments, rounded up.
         Kelly = "kelly",
-        /// As in Linux: 1/min(cwnd, linux_count) per acknowledged segment; a loss takes whole segments, rounded
-        /// down.
+        /// As in Linux: 1/min(cwnd, linux_count) per acknowledged segment; a loss takes whole
+        /// segments, rounded down.
         Linux = "linux",
     }
 }
@@ -80,7 +80,8 @@ impl Scalable {
         match self.parameters.variant {
             // "w <- w - ceil(b w)"
             Variant::Kelly => w - libm::ceil(lost),
-            // Linux shifts, so that up to 7 segments a loss takes nothing. Our choice: it takes at least one.
+            // Linux shifts, so that up to 7 segments a loss takes nothing. Our choice: it takes at
+            // least one.
             Variant::Linux => w - libm::floor(lost).max(1.0),
         }
     }
@@ -179,7 +180,8 @@ mod tests {
         assert_eq!(state.cwnd, 5.05);
     }
 
-    /// From (1 - b) W to W in 1/p = bW/a acknowledgements, exponentially in time: mean window (a/p)/ln(1/(1 - b)).
+    /// From (1 - b) W to W in 1/p = bW/a acknowledgements, exponentially in time: mean window
+    /// (a/p)/ln(1/(1 - b)).
     #[test]
     fn response_function() {
         for p in [1e-4, 1e-5] {
@@ -202,7 +204,8 @@ mod tests {
             while state.cwnd < w {
                 flow.run(&mut scalable, &mut state, 1);
             }
-            // ln(1/(1 - b))/ln(1 + a) = 13.4 round trips; at 100 segments rounding up takes 13 instead of 12.5.
+            // ln(1/(1 - b))/ln(1 + a) = 13.4 round trips; at 100 segments rounding up takes 13
+            // instead of 12.5.
             let rounds = flow.now / 0.1;
             assert!((rounds - 13.4).abs() < 0.7, "{rounds}");
         }

@@ -44,7 +44,8 @@ pub struct TriS {
     reno: Reno,
     round: RoundTrip,
     times: RoundTripTimes,
-    /// The window under which the segments were sent that are acknowledged in this round trip; 0 where it is not known.
+    /// The window under which the segments were sent that are acknowledged in this round trip; 0
+    /// where it is not known.
     sent_under: f64,
     /// Window and throughput, in segments and in segments per second, of the round trip before.
     last: Option<(f64, f64)>,
@@ -66,9 +67,10 @@ impl TriS {
         }
     }
 
-    /// The gradient between the throughput of this window, "the number of bytes outstanding in the network" over the round-trip
-    /// time, and that of the round trip before, as a part of that of one segment; `None`: nothing to compare. Our choices: the
-    /// mean round-trip time of a round trip; and as one segment in transit meets no queue, it has the smallest of all.
+    /// The gradient between the throughput of this window, "the number of bytes outstanding in the
+    /// network" over the round-trip time, and that of the round trip before, as a part of that of
+    /// one segment; `None`: nothing to compare. Our choices: the mean round-trip time of a round
+    /// trip; and as one segment in transit meets no queue, it has the smallest of all.
     fn measure(&mut self, window: f64, times: RoundTripTimes, base: f64) -> Option<f64> {
         let throughput = window / times.mean().filter(|&mean| mean > 0.0 && window > 0.0)?;
         let (earlier, at_earlier) = self.last.replace((window, throughput))?;
@@ -136,7 +138,8 @@ mod tests {
         times
     }
 
-    /// Without a queue each segment brings as much as the first; where the window goes into the queue, nothing.
+    /// Without a queue each segment brings as much as the first; where the window goes into the
+    /// queue, nothing.
     #[test]
     fn gradient_by_hand() {
         let mut tri_s = tri_s();
@@ -165,7 +168,8 @@ mod tests {
                 start.grow(&event, &mut state);
             }
         }
-        // A round-trip time of 4/3 of the smallest; known two doublings after the window that had it was sent.
+        // A round-trip time of 4/3 of the smallest; known two doublings after the window that had
+        // it was sent.
         assert!((100.0..=560.0).contains(&state.cwnd), "{}", state.cwnd);
         assert_eq!(state.ssthresh, state.cwnd);
     }

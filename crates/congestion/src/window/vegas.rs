@@ -22,11 +22,11 @@ pub const ENTRY: Entry = Entry {
 choice! {
     /// Whose Vegas.
     Variant {
-        /// As in ns-2: the mean round-trip time of a round trip counts, slow start doubles every other round trip
-        /// and ends with an eighth less, a loss takes a quarter.
+        /// As in ns-2: the mean round-trip time of a round trip counts, slow start doubles every
+        /// other round trip and ends with an eighth less, a loss takes a quarter.
         Ns2 = "ns2",
-        /// As in Linux: the smallest round-trip time of a round trip counts, slow start doubles every round trip
-        /// and ends at the window that leaves the queue empty, a loss takes half.
+        /// As in Linux: the smallest round-trip time of a round trip counts, slow start doubles
+        /// every round trip and ends at the window that leaves the queue empty, a loss takes half.
         Linux = "linux",
     }
 }
@@ -122,8 +122,8 @@ impl WindowPart for Vegas {
                 if event.recovering { Advice::Stay } else { self.advise(self.times, base, state.cwnd) };
             self.times = RoundTripTimes::NONE;
             if state.in_slow_start() && !event.recovering {
-                // Exponential growth only every other round trip: in between the window stays fixed, so that the
-                // expected and the actual rate can be compared.
+                // Exponential growth only every other round trip: in between the window stays
+                // fixed, so that the expected and the actual rate can be compared.
                 self.holding = !self.is_linux() && !self.holding;
                 if let Advice::Queued(queued) = self.advice
                     && queued > self.parameters.gamma
@@ -268,8 +268,8 @@ mod tests {
         let (windows, state) = slow_start(Variant::Linux, 1000.0);
         let [.., begin, end] = windows[..] else { panic!("{windows:?}") };
         assert!(windows[1..].windows(2).all(|two| (two[1] / two[0] - 2.0).abs() < 0.02), "{windows:?}");
-        // The first segment of the last round trip had the smallest round-trip time: begin/1000 s where 0.1 s is
-        // the least.
+        // The first segment of the last round trip had the smallest round-trip time: begin/1000 s
+        // where 0.1 s is the least.
         let expected = (end * 0.1 / (begin / 1000.0)).floor() + 1.0;
         assert!((state.cwnd - expected).abs() <= 1.0, "{} against {expected}, {windows:?}", state.cwnd);
         assert_eq!(state.ssthresh, state.cwnd - 1.0);

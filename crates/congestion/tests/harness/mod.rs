@@ -1,6 +1,6 @@
-//! Every start with every window algorithm, every model and every estimator, whatever parameters, under events in any order,
-//! also impossible ones. What makes up the events is elsewhere: strategies of proptest in `any_order.rs`, bytes of a fuzzer in
-//! `fuzz/`.
+//! Every start with every window algorithm, every model and every estimator, whatever parameters,
+//! under events in any order, also impossible ones. What makes up the events is elsewhere:
+//! strategies of proptest in `any_order.rs`, bytes of a fuzzer in `fuzz/`.
 #![allow(dead_code)]
 
 use selfclock_congestion::custom::Custom;
@@ -221,8 +221,9 @@ impl Connection {
         }
     }
 
-    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples report them, bring
-    /// any window down too: to what the largest gains make of one segment, at most.
+    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples
+    /// report them, bring any window down too: to what the largest gains make of one segment, at
+    /// most.
     fn lose_with_samples(&mut self) {
         self.happen(&Step::with_flight(None, LossDetected::new));
         let rtt = Duration::from_milliseconds(40);
@@ -273,7 +274,8 @@ pub fn ordinary(rtt: Duration) -> Acknowledged {
     event
 }
 
-/// Members of one group: what it knows goes to a member before each event and back after it, as in a simulation.
+/// Members of one group: what it knows goes to a member before each event and back after it, as in
+/// a simulation.
 pub struct Parallel {
     members: Vec<Connection>,
     group: Group,
@@ -303,8 +305,8 @@ impl Parallel {
         connection.control.give_to(&mut self.group);
     }
 
-    /// Losses of one member alone bring every window of the group down to a few segments: each member answers them when
-    /// something happens to it next.
+    /// Losses of one member alone bring every window of the group down to a few segments: each
+    /// member answers them when something happens to it next.
     fn lose_everything(&mut self) {
         // Whatever round-trip times it has been told, now they are ordinary.
         let interval = Duration::from_milliseconds(40);
@@ -381,8 +383,8 @@ impl Case {
         }
         assert!(format!("{:?}", connection.control).contains("cwnd"));
         if is_model && connection.control.wants_rate_samples() {
-            // It responds to losses as the samples report them, and a model made of impossible samples can take any
-            // time to forget: from the beginning.
+            // It responds to losses as the samples report them, and a model made of impossible
+            // samples can take any time to forget: from the beginning.
             Connection::new(selection.controller(setup)).lose_with_samples();
         } else {
             connection.lose_everything();

@@ -1,5 +1,6 @@
-//! A sender, a bottleneck and a receiver in a few lines: what a recorded connection goes through. 10 Mbit/s, 40 ms, a queue of
-//! 30 packets that marks above 20; random losses and marks, a blackout that ends in a timeout, a loss that proves spurious.
+//! A sender, a bottleneck and a receiver in a few lines: what a recorded connection goes through.
+//! 10 Mbit/s, 40 ms, a queue of 30 packets that marks above 20; random losses and marks, a blackout
+//! that ends in a timeout, a loss that proves spurious.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -86,7 +87,8 @@ fn through_routers(option: Option<PeerOption>) -> Option<PeerOption> {
     match option {
         Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) => {
             let (rate, ttl) = (rate.min(7), ttl.wrapping_sub(1));
-            // A router that lowers a rate overwrites the nonce's bits above it; the sender checks those below alone.
+            // A router that lowers a rate overwrites the nonce's bits above it; the sender checks
+            // those below alone.
             Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce }))
         }
         Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, .. })) => {

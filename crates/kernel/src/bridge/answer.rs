@@ -50,7 +50,8 @@ impl Answer {
         }
         let pacing = decision.pacing.map_or(0, |pacing| {
             flags |= flags::PACE;
-            // sk_pacing_rate counts payload: a rate on the wire would be 3.6 % too fast with 1448 of 1500 bytes.
+            // sk_pacing_rate counts payload: a rate on the wire would be 3.6 % too fast with 1448
+            // of 1500 bytes.
             (pacing.bytes_per_second() * (mss.get() as f64 / (mss + header).get() as f64)) as u64
         });
         if control.failure().is_some() {

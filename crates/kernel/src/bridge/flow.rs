@@ -1,4 +1,5 @@
-//! One connection of the kernel: its events as those of [`selfclock_congestion`], its decisions as answers.
+//! One connection of the kernel: its events as those of [`selfclock_congestion`], its decisions as
+//! answers.
 
 use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::Recorder;
@@ -57,7 +58,8 @@ pub struct Flow<C> {
     duplicates: u32,
     /// `data_segs_out` that has been told.
     sent: u32,
-    /// The window is being reduced, and whether by a mark the ACK that follows will tell. FlightSize and loss of that moment.
+    /// The window is being reduced, and whether by a mark the ACK that follows will tell.
+    /// FlightSize and loss of that moment.
     reduction: Option<(Bytes, Bytes)>,
     /// Recovery is over, which is told after the ACK that ended it.
     ended: bool,
@@ -65,7 +67,8 @@ pub struct Flow<C> {
     slope: f64,
 }
 
-/// Bits/s in a byte per microsecond. There are no numbers of 128 bits in a kernel: 2.3 TB in an interval are the most.
+/// Bits/s in a byte per microsecond. There are no numbers of 128 bits in a kernel: 2.3 TB in an
+/// interval are the most.
 const BITS_PER_MICROSECOND: u64 = 8_000_000;
 
 const fn microseconds(count: u32) -> Duration {
@@ -301,8 +304,8 @@ impl<C: Control> Flow<C> {
         sample.newly_acked = bytes(event.acked_sacked);
         sample.newly_lost = bytes(event.losses.max(0) as u32);
         sample.lost = bytes(lost);
-        // A stock kernel does not note the flight with a segment: what has been delivered or lost since it left is what was
-        // in flight then, if nothing is reordered.
+        // A stock kernel does not note the flight with a segment: what has been delivered or lost
+        // since it left is what was in flight then, if nothing is reordered.
         sample.tx_in_flight =
             bytes(event.tp_delivered.wrapping_sub(event.prior_delivered).wrapping_add(lost));
         sample.is_app_limited = event.app_limited != 0;

@@ -1,11 +1,12 @@
-//! Losses by the number of segments delivered: what the kernel does not keep for each segment that it sends.
+//! Losses by the number of segments delivered: what the kernel does not keep for each segment that
+//! it sends.
 
-/// Reports that are kept. Only those that bring a new loss are, and of more than these the oldest is forgotten: a segment
-/// that left before it is then told of fewer losses.
+/// Reports that are kept. Only those that bring a new loss are, and of more than these the oldest
+/// is forgotten: a segment that left before it is then told of fewer losses.
 const REPORTS: usize = 64;
 
-/// Segments marked lost, at every report. A stock kernel does not note with a segment how many had been lost when it left;
-/// here is what was lost at the last report before it.
+/// Segments marked lost, at every report. A stock kernel does not note with a segment how many had
+/// been lost when it left; here is what was lost at the last report before it.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
     /// (delivered, lost) at the reports that brought a loss, in a circle.
@@ -30,12 +31,12 @@ impl LossHistory {
         self.reports[number as usize % REPORTS]
     }
 
-    /// Segments lost since the sending of a segment that left when `prior_delivered` had been delivered. `delivered` and `lost`
-    /// are the numbers now.
+    /// Segments lost since the sending of a segment that left when `prior_delivered` had been
+    /// delivered. `delivered` and `lost` are the numbers now.
     pub fn lost_since(&mut self, prior_delivered: u32, delivered: u32, lost: u32) -> u32 {
         let oldest = self.count.saturating_sub(REPORTS as u32);
-        // The last report not after the sending, or the oldest: by halving what may be it. A fixed number of steps, for a
-        // verifier.
+        // The last report not after the sending, or the oldest: by halving what may be it. A fixed
+        // number of steps, for a verifier.
         let (mut low, mut high) = (oldest, self.count);
         for _ in 0..=REPORTS.ilog2() {
             let middle = low + (high - low) / 2;
@@ -58,7 +59,8 @@ impl LossHistory {
 mod tests {
     use super::*;
 
-    /// Lost since sending, by hand: 3 segments were lost between the reports at 10 and 20 delivered, one more at 30.
+    /// Lost since sending, by hand: 3 segments were lost between the reports at 10 and 20
+    /// delivered, one more at 30.
     #[test]
     fn losses_since_a_segment_left() {
         let mut history = LossHistory::default();

@@ -1,5 +1,5 @@
-//! From the kernel's events to answers, without a kernel: pure, the same on every system, and what [`replay`](crate::log) runs
-//! again.
+//! From the kernel's events to answers, without a kernel: pure, the same on every system, and what
+//! [`replay`](crate::log) runs again.
 
 mod answer;
 mod flow;
@@ -44,8 +44,9 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
         Self { make, flows: BTreeMap::new(), counts }
     }
 
-    /// An event, in the order of the ring. A connection whose events do not follow one another is begun anew from the window
-    /// in force: its algorithm would take what is missing for one huge ACK. The old flow is then returned with the answer.
+    /// An event, in the order of the ring. A connection whose events do not follow one another is
+    /// begun anew from the window in force: its algorithm would take what is missing for one huge
+    /// ACK. The old flow is then returned with the answer.
     pub fn on(&mut self, event: &KernelEvent) -> (Option<Answer>, Option<Flow<C>>) {
         self.counts.events += 1;
         self.counts.fallback_events += u64::from(event.fallback != 0);
@@ -54,7 +55,8 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
             return (None, if mine { self.flows.remove(&event.slot) } else { None });
         }
         if event.kind == kind::SENT {
-            // It is reported beside the events of the congestion control, and has the number of the one before.
+            // It is reported beside the events of the congestion control, and has the number of the
+            // one before.
             let flow = self.flows.get_mut(&event.slot);
             let flow = flow.filter(|flow| (flow.last().id, flow.last().number) == (event.id, event.number));
             return (flow.map(|flow| flow.on(event)), None);

@@ -1,4 +1,5 @@
-//! BTF, the types of a kernel or an object: names, sizes, members; and the per-section records of `.BTF.ext`.
+//! BTF, the types of a kernel or an object: names, sizes, members; and the per-section records of
+//! `.BTF.ext`.
 
 use super::elf::{Elf, text_at, u16_at, u32_at};
 
@@ -129,8 +130,8 @@ impl<'a> Btf<'a> {
     }
 }
 
-/// The object's types, with what the compiler leaves to the linker filled in: sizes of sections of data, and where their
-/// variables are.
+/// The object's types, with what the compiler leaves to the linker filled in: sizes of sections of
+/// data, and where their variables are.
 pub fn mended(elf: &Elf<'_>) -> Option<Vec<u8>> {
     let raw = elf.sections[elf.find(".BTF")?].data;
     let btf = Btf::read(raw)?;

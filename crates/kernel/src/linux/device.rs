@@ -1,4 +1,5 @@
-//! Programs at a network device (tcx): loaded, attached, and gone when their descriptors are closed.
+//! Programs at a network device (tcx): loaded, attached, and gone when their descriptors are
+//! closed.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -17,8 +18,8 @@ const CLASSIFIER: u32 = 3;
 /// The sections of programs, and `BPF_TCX_*`, the place at which each is attached.
 const PLACES: [(&str, u32); 2] = [("tcx/ingress", 46), ("tcx/egress", 47)];
 
-/// Hardware types of devices, `ARPHRD_*`: Ethernet and loopback have a header of 14 bytes before that of IP, TUN and tunnels
-/// none.
+/// Hardware types of devices, `ARPHRD_*`: Ethernet and loopback have a header of 14 bytes before
+/// that of IP, TUN and tunnels none.
 const WITH_ETHERNET: [u16; 2] = [1, 772];
 const WITHOUT_HEADER: [u16; 3] = [65534, 776, 768];
 const ETHERNET_HEADER: u32 = 14;
@@ -31,8 +32,8 @@ pub struct Attached {
     pub maps: Vec<Map>,
 }
 
-/// Attaches the programs of an object to a device of this network namespace. They use the maps in `shared` that have the names
-/// of theirs, and new ones beside them.
+/// Attaches the programs of an object to a device of this network namespace. They use the maps in
+/// `shared` that have the names of theirs, and new ones beside them.
 pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, LoadError> {
     let no_device = |error| LoadError::NoDevice(device.to_owned(), error);
     let (index, hardware) = interface(device).map_err(no_device)?;

@@ -92,8 +92,8 @@ pub struct Status {
     pub asked_to_stop: bool,
 }
 
-/// A congestion control in the kernel whose decisions are made here. Dropped, its name is gone; its connections go on under
-/// Reno.
+/// A congestion control in the kernel whose decisions are made here. Dropped, its name is gone; its
+/// connections go on under Reno.
 #[derive(Debug)]
 pub struct Session {
     options: Options,

@@ -1,4 +1,5 @@
-//! The edge of a network at a device: packets that pass are reported, and the windows of ACKs are limited as is asked.
+//! The edge of a network at a device: packets that pass are reported, and the windows of ACKs are
+//! limited as is asked.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -109,8 +110,8 @@ impl Edge {
         Ok(Self { ring, limits, _attached: attached })
     }
 
-    /// Hands over what passes from this thread, until `stop`. `decide` returns the maximum window advertised to a flow's
-    /// source from now on, if it has changed.
+    /// Hands over what passes from this thread, until `stop`. `decide` returns the maximum window
+    /// advertised to a flow's source from now on, if it has changed.
     pub fn run(&self, stop: &AtomicBool, mut decide: impl FnMut(&Passage) -> Option<u64>) -> io::Result<()> {
         sys::exact_naps();
         let mut limits: BTreeMap<Key, u64> = BTreeMap::new();

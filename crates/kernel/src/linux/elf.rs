@@ -1,4 +1,5 @@
-//! Sections, symbols and relocations of a relocatable ELF file of 64 bits, little-endian: what a compiler for BPF writes.
+//! Sections, symbols and relocations of a relocatable ELF file of 64 bits, little-endian: what a
+//! compiler for BPF writes.
 
 /// A section.
 #[derive(Clone, Copy, Debug)]

@@ -118,8 +118,8 @@ impl Found {
     }
 }
 
-/// Takes names away: that of one congestion control, or all of this program's. The processes that registered them end, stopped
-/// ones when they go on; connections go on under Reno.
+/// Takes names away: that of one congestion control, or all of this program's. The processes that
+/// registered them end, stopped ones when they go on; connections go on under Reno.
 pub fn unload(name: Option<&str>) -> io::Result<Vec<Unloaded>> {
     let found = find()?;
     let named = |found: &&Found| name.is_none_or(|name| found.control.name() == name);

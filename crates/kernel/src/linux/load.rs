@@ -1,5 +1,5 @@
-//! Loads an object through `bpf(2)` and registers it as a congestion control. The kernel itself puts its offsets into the
-//! programs (CO-RE).
+//! Loads an object through `bpf(2)` and registers it as a congestion control. The kernel itself
+//! puts its offsets into the programs (CO-RE).
 
 use std::fmt;
 use std::io;
@@ -123,7 +123,8 @@ pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
     bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))
 }
 
-/// Makes a map of an object with these types. Its name in the kernel says whose it is: `prefix` and the map's own.
+/// Makes a map of an object with these types. Its name in the kernel says whose it is: `prefix` and
+/// the map's own.
 pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result<Map, LoadError> {
     let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value) } = spec;
     let mut attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]

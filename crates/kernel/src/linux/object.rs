@@ -1,4 +1,5 @@
-//! An object as the compiler wrote it, made ready for the kernel: functions linked into programs, maps and types read.
+//! An object as the compiler wrote it, made ready for the kernel: functions linked into programs,
+//! maps and types read.
 
 use super::btf::{self, Btf, Records, kind};
 use super::elf::{Elf, Relocation, u32_at};
@@ -25,7 +26,8 @@ pub struct MapSpec {
 /// A program with everything that it calls.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The member of `tcp_congestion_ops` that it implements; of a program for a device its section.
+    /// The member of `tcp_congestion_ops` that it implements; of a program for a device its
+    /// section.
     pub member: String,
     /// Instructions.
     pub code: Vec<u8>,
@@ -33,7 +35,8 @@ pub struct Program {
     pub maps: Vec<(usize, String)>,
     /// `struct bpf_func_info`: of each function its first instruction and its type.
     pub functions: Vec<u8>,
-    /// `struct bpf_core_relo`: accesses to kernel structures, into which the kernel puts its own offsets.
+    /// `struct bpf_core_relo`: accesses to kernel structures, into which the kernel puts its own
+    /// offsets.
     pub accesses: Vec<u8>,
 }
 
@@ -76,7 +79,8 @@ impl Object {
 }
 
 impl Object {
-    /// Reads an object with a program in each of these sections that it has, each called as its section.
+    /// Reads an object with a program in each of these sections that it has, each called as its
+    /// section.
     pub fn read_sections(file: &[u8], sections: &[&str]) -> Option<Self> {
         let elf = Elf::read(file)?;
         let btf = btf::mended(&elf)?;

@@ -1,4 +1,5 @@
-//! Registers loaded programs as a congestion control, for as long as this process lives or for good.
+//! Registers loaded programs as a congestion control, for as long as this process lives or for
+//! good.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -10,7 +11,8 @@ const MAP_STRUCT_OPS: u32 = 26;
 const ATTACH_STRUCT_OPS: u32 = 44;
 const LINK: u32 = 1 << 13;
 
-/// A congestion control that is registered by a link: it is gone when this is dropped, or the process ends.
+/// A congestion control that is registered by a link: it is gone when this is dropped, or the
+/// process ends.
 #[derive(Debug)]
 pub struct Registration {
     link: OwnedFd,
@@ -78,8 +80,9 @@ impl Loaded {
         Ok(Registration { link, id })
     }
 
-    /// Registers the programs under a name, until [`remove`]: without a link the kernel keeps the registration itself, whatever
-    /// becomes of this process. `before` is told the number of the registration's map while nothing is registered yet.
+    /// Registers the programs under a name, until [`remove`]: without a link the kernel keeps the
+    /// registration itself, whatever becomes of this process. `before` is told the number of the
+    /// registration's map while nothing is registered yet.
     pub fn install(
         mut self,
         name: &str,

@@ -20,7 +20,8 @@ pub struct Ring {
     fd: OwnedFd,
     /// Up to where it has been read, in bytes since the beginning.
     consumer: Mapping,
-    /// A page that says up to where it has been written, then the records, twice, so that none is cut.
+    /// A page that says up to where it has been written, then the records, twice, so that none is
+    /// cut.
     producer: Mapping,
 }
 

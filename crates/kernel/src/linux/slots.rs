@@ -1,5 +1,5 @@
-//! The two arrays that the kernel part and this process share: `struct slot` and `struct control` of `bpf/shared.h`, in words of
-//! 64 bits.
+//! The two arrays that the kernel part and this process share: `struct slot` and `struct control`
+//! of `bpf/shared.h`, in words of 64 bits.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -108,7 +108,8 @@ impl Control {
         Mapping::new(fd, page(), 0, true).map(Self)
     }
 
-    /// Says whose it is: the process, the name of the congestion control, and the numbers of the maps that belong together.
+    /// Says whose it is: the process, the name of the congestion control, and the numbers of the
+    /// maps that belong together.
     pub fn claim(&self, name: &str, maps: [u32; 4]) {
         let mut bytes = [0_u8; 16];
         let length = name.len().min(15);

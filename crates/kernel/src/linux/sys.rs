@@ -79,8 +79,9 @@ impl<'a> Attributes<'a> {
 /// `bpf(2)`. Returns what it returns, and the first two attributes, into which some commands write.
 fn bpf(command: i32, attributes: Attributes<'_>) -> io::Result<(i64, [u32; 2])> {
     let Attributes { mut bytes, .. } = attributes;
-    // SAFETY: the attributes are as long as is said, and every address in them is of a slice borrowed for the life of
-    // `attributes`, with the length that stands beside it or that the command fixes.
+    // SAFETY: the attributes are as long as is said, and every address in them is of a slice
+    // borrowed for the life of `attributes`, with the length that stands beside it or that the
+    // command fixes.
     let returned = unsafe { libc::syscall(libc::SYS_bpf, command, bytes.as_mut_ptr(), ATTRIBUTES) };
     if returned < 0 {
         return Err(io::Error::last_os_error());

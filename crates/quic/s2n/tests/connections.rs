@@ -1,5 +1,6 @@
-//! Real connections of s2n-quic over the network that it simulates for its own tests: 40 ms there and back, one datagram in a
-//! hundred lost, a jitter of 2 ms that reorders, and at most 100 datagrams on their way.
+//! Real connections of s2n-quic over the network that it simulates for its own tests: 40 ms there
+//! and back, one datagram in a hundred lost, a jitter of 2 ms that reorders, and at most 100
+//! datagrams on their way.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

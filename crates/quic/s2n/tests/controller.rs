@@ -26,8 +26,8 @@ fn controller(label: &str) -> Controller {
     factory(label).expect(label).new_congestion_controller(PathInfo::new(&path, &SocketAddress::default()))
 }
 
-/// Ten packets that leave at once have used up the rate for ten: the eleventh leaves when they are paid for. After a pause only
-/// the millisecond is left over that a timer may be late.
+/// Ten packets that leave at once have used up the rate for ten: the eleventh leaves when they are
+/// paid for. After a pause only the millisecond is left over that a timer may be late.
 #[test]
 fn packets_are_paced() {
     let (mut bbr, rtt) = (controller("bbr3"), RttEstimator::default());
@@ -51,7 +51,8 @@ fn packets_are_paced() {
     assert_eq!(controller("cubic").earliest_departure_time(), None);
 }
 
-/// A window is full when no packet fits; what a discarded packet number space held is in flight no more.
+/// A window is full when no packet fits; what a discarded packet number space held is in flight no
+/// more.
 #[test]
 fn full_windows() {
     let (mut cubic, rtt) = (controller("cubic"), RttEstimator::default());

@@ -34,7 +34,8 @@ fn lost(sent: u64, packets: u64) -> Congestion {
     Congestion::Lost { sent: at(sent), bytes: packets * PACKET, persistent: false }
 }
 
-/// RFC 9002, section 7.3.2: losses and marks of what left before the reduction change nothing; the next round trip's do.
+/// RFC 9002, section 7.3.2: losses and marks of what left before the reduction change nothing; the
+/// next round trip's do.
 #[test]
 fn one_reduction_a_round_trip() {
     let mut driver = driver("reno");
@@ -47,7 +48,8 @@ fn one_reduction_a_round_trip() {
     driver.on_congestion(at(62), Congestion::Marked { sent: at(9) });
     assert_eq!((driver.window(), driver.in_flight()), (5 * PACKET, 7 * PACKET));
 
-    // Neither does the window grow for what left before, until something that left later is acknowledged.
+    // Neither does the window grow for what left before, until something that left later is
+    // acknowledged.
     driver.on_packet_acked(at(63), at(9), PACKET);
     driver.on_acks_end(at(63), None, false);
     assert_eq!((driver.window(), driver.controller().snapshot().phase), (5 * PACKET, Phase::Recovery));
@@ -61,7 +63,8 @@ fn one_reduction_a_round_trip() {
     assert!(driver.window() < 5 * PACKET);
 }
 
-/// "kMinimumWindow": two packets, whatever the algorithm makes of losses that never end; after persistent congestion, too.
+/// "kMinimumWindow": two packets, whatever the algorithm makes of losses that never end; after
+/// persistent congestion, too.
 #[test]
 fn never_below_two_packets() {
     for label in ["reno", "cubic", "vegas", "scalable", "bbr3"] {
@@ -78,8 +81,8 @@ fn never_below_two_packets() {
     }
 }
 
-/// Persistent congestion in the round trip of a loss: the window is the minimum, and the threshold stays half of what was in
-/// flight at the loss (section 7.6.2).
+/// Persistent congestion in the round trip of a loss: the window is the minimum, and the threshold
+/// stays half of what was in flight at the loss (section 7.6.2).
 #[test]
 fn persistent_congestion_keeps_the_threshold_of_the_loss() {
     let mut driver = driver("reno");
@@ -121,7 +124,8 @@ fn application_limited() {
     assert!(driver.window() > before);
 }
 
-/// Larger packets: the same number of bytes, and two of the larger at least. A size of zero is ignored.
+/// Larger packets: the same number of bytes, and two of the larger at least. A size of zero is
+/// ignored.
 #[test]
 fn a_larger_mtu() {
     let mut driver = driver("cubic");
@@ -133,8 +137,9 @@ fn a_larger_mtu() {
     assert_eq!(driver.window(), 2 * 1452);
 }
 
-/// Twenty packets, one each millisecond, acknowledged one by one 50 ms later: 1200 bytes a millisecond are 9.6 Mbit/s, and as
-/// the first sample spans the round trip, the rate is reached when a whole one has been acknowledged.
+/// Twenty packets, one each millisecond, acknowledged one by one 50 ms later: 1200 bytes a
+/// millisecond are 9.6 Mbit/s, and as the first sample spans the round trip, the rate is reached
+/// when a whole one has been acknowledged.
 #[test]
 fn delivery_rates_by_hand() {
     let traces = Traces::in_memory();
@@ -165,7 +170,8 @@ fn delivery_rates_by_hand() {
     assert!(replay(&Registry::built_in(), &trace).is_ok());
 }
 
-/// Packets that are lost are forgotten, so that a long connection keeps no more than what is in flight.
+/// Packets that are lost are forgotten, so that a long connection keeps no more than what is in
+/// flight.
 #[test]
 fn lost_packets_are_forgotten() {
     let mut driver = driver("bbr3");

@@ -1,7 +1,8 @@
-//! Two endpoints of a real stack on a link in memory, in simulated time: one sends a file to the other.
+//! Two endpoints of a real stack on a link in memory, in simulated time: one sends a file to the
+//! other.
 //!
-//! Both stacks are state machines without sockets and clocks, and have the same interface but for a few names: `peer!` is
-//! written once for both.
+//! Both stacks are state machines without sockets and clocks, and have the same interface but for a
+//! few names: `peer!` is written once for both.
 #![allow(dead_code, unused_imports, missing_docs)]
 
 mod peer;

@@ -12,8 +12,8 @@ const NAME: &str = "localhost";
 const CLIENT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 1000);
 const SERVER: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)), 443);
 
-/// A certificate whose size does not depend on chance: a key and signatures of a fixed size (Ed25519), and a serial number
-/// that is given.
+/// A certificate whose size does not depend on chance: a key and signatures of a fixed size
+/// (Ed25519), and a serial number that is given.
 static CERTIFICATE: LazyLock<(CertificateDer<'static>, Vec<u8>)> = LazyLock::new(|| {
     let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).expect("a key");
     let mut parameters = rcgen::CertificateParams::new([NAME.to_owned()]).expect("a name");

@@ -15,8 +15,8 @@ use selfclock_congestion::units::Time;
 const AIM: u64 = 40;
 const FEWEST: u64 = 14;
 const MOST: u64 = 110;
-/// Values at most: two megabytes of packets. More would leave the cache before their turn, and a lane, which is written and
-/// read in its order, is then quicker however many there are.
+/// Values at most: two megabytes of packets. More would leave the cache before their turn, and a
+/// lane, which is written and read in its order, is then quicker however many there are.
 pub const MOST_VALUES: usize = 1 << 15;
 /// Epochs over which that average is taken.
 const OBSERVED: u64 = 64;
@@ -31,7 +31,8 @@ const MOST_EPOCHS: u64 = 1 << 20;
 const LONGEST: u32 = 38;
 const SHORTEST: u32 = 10;
 
-/// The keys of the values of an epoch, in chunks. A key is the time since the epoch began, and in the low bits the value's place.
+/// The keys of the values of an epoch, in chunks. A key is the time since the epoch began, and in
+/// the low bits the value's place.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     first: u32,
@@ -54,11 +55,13 @@ pub struct Epochs<T> {
     epochs: Vec<Epoch>,
     /// For each of them a bit: it has values.
     filled: Vec<u64>,
-    /// Chunks of keys, the chunk behind each in its epoch or among the free ones, and the first of those.
+    /// Chunks of keys, the chunk behind each in its epoch or among the free ones, and the first of
+    /// those.
     keys: Vec<[u64; CHUNK]>,
     next: Vec<u32>,
     free: u32,
-    /// Values, each in the place that was left last, which is still in the cache, and the places that are left.
+    /// Values, each in the place that was left last, which is still in the cache, and the places
+    /// that are left.
     values: Vec<T>,
     left: Vec<u32>,
     /// The place of the value added last.
@@ -66,7 +69,8 @@ pub struct Epochs<T> {
     count: usize,
     /// The earliest epoch with values, as far as has been told; `u64::MAX`: there is none.
     told: u64,
-    /// Of the epochs opened since the length was looked at: how many, and how many values they had; values refused as too late.
+    /// Of the epochs opened since the length was looked at: how many, and how many values they had;
+    /// values refused as too late.
     opened: u64,
     opened_values: u64,
     refused: u64,
@@ -121,7 +125,8 @@ impl<T: Due> Epochs<T> {
         takes
     }
 
-    /// Adds a value to its epoch, which must be one that [takes](Self::takes) it. True if [`Self::opening`] is earlier now.
+    /// Adds a value to its epoch, which must be one that [takes](Self::takes) it. True if
+    /// [`Self::opening`] is earlier now.
     #[inline(always)]
     pub fn add(&mut self, time: Time, value: &T) -> bool {
         let number = time.picoseconds() >> self.shift;
@@ -201,8 +206,9 @@ impl<T: Due> Epochs<T> {
         self.filled[place / 64] |= 1 << (place % 64);
     }
 
-    /// The time of [`Self::opening`] has come. Shows the values of the epochs that are opened, in the order of time and
-    /// order number. True if there is a next opening to wait for; where an earlier one came in between, it is waited for already.
+    /// The time of [`Self::opening`] has come. Shows the values of the epochs that are opened, in
+    /// the order of time and order number. True if there is a next opening to wait for; where an
+    /// earlier one came in between, it is waited for already.
     pub fn open(&mut self, now: Time, mut show: impl FnMut(&T)) -> bool {
         if self.told == u64::MAX || self.opening() > now {
             return false;

@@ -1,8 +1,9 @@
 //! The event queue: sorted lanes of what is due, and the first of each lane in order.
 //!
-//! However many packets and timers there are, it has one entry for each lane (see [`super::lanes`]): a handful. The earliest
-//! few stand in order: an entry that comes from the first place mostly goes back to one of these, past one or two others.
-//! The rest is a four-ary heap; four children share a cache line pair and halve the depth of a binary heap.
+//! However many packets and timers there are, it has one entry for each lane (see
+//! [`super::lanes`]): a handful. The earliest few stand in order: an entry that comes from the
+//! first place mostly goes back to one of these, past one or two others. The rest is a four-ary
+//! heap; four children share a cache line pair and halve the depth of a binary heap.
 
 use super::lanes::{CLOSED, Due, Lanes};
 use selfclock_congestion::units::Time;
@@ -35,8 +36,8 @@ const KIND_SHIFT: u32 = 28;
 /// Set in the order number of a packet: it comes after all timers.
 const PACKET: u64 = 1 << 63;
 
-/// Bits of the number of a packet among those of its link. They are too few after more than an hour at 100 Gbit/s: its packets then
-/// have the place of the next link.
+/// Bits of the number of a packet among those of its link. They are too few after more than an hour
+/// at 100 Gbit/s: its packets then have the place of the next link.
 const NUMBER_BITS: u32 = 35;
 
 /// The order number of packet number `number` of a link, at its other end: see [`super`].
@@ -95,8 +96,9 @@ pub struct Event {
     pub target: Target,
 }
 
-/// An entry is put together in registers and its parts stored one by one, each in the width in which it is loaded: stored and
-/// then loaded in another width, it would wait for every earlier store to reach the cache.
+/// An entry is put together in registers and its parts stored one by one, each in the width in
+/// which it is loaded: stored and then loaded in another width, it would wait for every earlier
+/// store to reach the cache.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: u64,
@@ -159,7 +161,8 @@ impl Due for Timed {
 /// Entries that stand in order.
 const NEAR: usize = 8;
 
-/// A few entries in order, in arrays of their parts: parts side by side would be loaded in another width than stored.
+/// A few entries in order, in arrays of their parts: parts side by side would be loaded in another
+/// width than stored.
 #[derive(Clone, Debug)]
 struct Near {
     times: [u64; NEAR],
@@ -250,8 +253,8 @@ impl EventQueue {
         }
     }
 
-    /// Adds a lane of packets that was empty: when its first packet is due. In the place of a lane [`CLOSED`]: the epochs of
-    /// these packets are to be opened.
+    /// Adds a lane of packets that was empty: when its first packet is due. In the place of a lane
+    /// [`CLOSED`]: the epochs of these packets are to be opened.
     #[inline]
     pub fn push_packets<T: Due>(&mut self, time: Time, order: u64, lane: u32, in_flight: &Lanes<T>) {
         if lane == CLOSED {
@@ -283,7 +286,8 @@ impl EventQueue {
         })
     }
 
-    /// When the earliest event is due that is not in the lane of the earliest of all; [`Time::NEVER`]: there is none.
+    /// When the earliest event is due that is not in the lane of the earliest of all;
+    /// [`Time::NEVER`]: there is none.
     #[inline(always)]
     pub fn second_time(&self) -> Time {
         Time::from_picoseconds(self.near.times[1])
@@ -318,7 +322,8 @@ impl EventQueue {
         Some(Target::unpack(timed.target))
     }
 
-    /// The earliest event was for packets, of a lane whose next packet is due then; `None`: it is now empty.
+    /// The earliest event was for packets, of a lane whose next packet is due then; `None`: it is
+    /// now empty.
     #[inline(always)]
     pub fn advance_lane(&mut self, lane: u32, next: Option<(Time, u64)>) {
         match next {
@@ -443,7 +448,8 @@ mod tests {
         Target::Router,
     ];
 
-    /// At one time: an opening, timers by kind and index, packets by link and number; whatever came first into the queue.
+    /// At one time: an opening, timers by kind and index, packets by link and number; whatever came
+    /// first into the queue.
     #[test]
     fn the_order_at_one_time_is_that_of_the_places() {
         let timers: Vec<Target> = KINDS.iter().flat_map(|kind| [0, 1, 99, MAXIMUM_INDEX].map(kind)).collect();

@@ -1,13 +1,14 @@
 //! Things that are due at some time, in a few sorted lanes.
 //!
-//! Most of what a simulator schedules comes nearly in order: packets leave a link one after another, timers of one kind
-//! are set for the same time ahead. So instead of one place each in a heap, they are appended to *lanes*, each of which
-//! is in order, and only the first of each lane stands in the event queue. A lane is a ring, and its values are read one
-//! after another, so a packet in flight costs no search and hardly a cache miss.
+//! Most of what a simulator schedules comes nearly in order: packets leave a link one after
+//! another, timers of one kind are set for the same time ahead. So instead of one place each in a
+//! heap, they are appended to *lanes*, each of which is in order, and only the first of each lane
+//! stands in the event queue. A lane is a ring, and its values are read one after another, so a
+//! packet in flight costs no search and hardly a cache miss.
 //!
-//! A value goes to the lane that ends last of those that end before it (patience sorting). There are then as many
-//! lanes as there are different delays under way, whatever the number of links and flows: three for a hundred flows on
-//! a dumbbell.
+//! A value goes to the lane that ends last of those that end before it (patience sorting). There
+//! are then as many lanes as there are different delays under way, whatever the number of links and
+//! flows: three for a hundred flows on a dumbbell.
 
 use super::epochs::{Epochs, MOST_VALUES};
 use super::ring::Ring;
@@ -42,7 +43,8 @@ struct End {
 #[derive(Clone, Debug)]
 pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
-    /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added before it any more.
+    /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added
+    /// before it any more.
     ends: Vec<End>,
     /// There are more than [`FEW`] lanes, and few enough values for epochs to be faster.
     many: bool,
@@ -59,7 +61,8 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T: Due> Lanes<T> {
-    /// Finds the lane for a value that is due then, and notes that it ends with it. The value must be added next.
+    /// Finds the lane for a value that is due then, and notes that it ends with it. The value must
+    /// be added next.
     #[inline(always)]
     fn lane_for(&mut self, time: Time, order: u64) -> u32 {
         for end in &mut self.ends {
@@ -94,8 +97,9 @@ impl<T: Due> Lanes<T> {
         self.epochs = Epochs::new(earliest, span, self.len() as u64);
     }
 
-    /// The time of an opening has come: what is due next goes to its lane. Returns that lane and when the next opening is,
-    /// if there is one to wait for; the lane with its first value, if it had none.
+    /// The time of an opening has come: what is due next goes to its lane. Returns that lane and
+    /// when the next opening is, if there is one to wait for; the lane with its first value, if it
+    /// had none.
     #[inline(never)]
     pub fn open(&mut self, now: Time) -> (Option<(T, u32)>, Option<Time>) {
         let Self { lanes, epochs, epoch_lane: Some(lane), .. } = self else { return (None, None) };
@@ -113,9 +117,11 @@ impl<T: Due> Lanes<T> {
         self.epochs.opening()
     }
 
-    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if the event queue must be told
-    /// ([`EventQueue::push_packets`](super::EventQueue::push_packets)): it is the first there, or the next opening of the epochs is earlier now. The caller sees to it that the value, too, says when it is due: it may be
-    /// a copy of one that was due at another time.
+    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if the
+    /// event queue must be told ([`EventQueue::push_packets`](super::EventQueue::push_packets)): it
+    /// is the first there, or the next opening of the epochs is earlier now. The caller sees to it
+    /// that the value, too, says when it is due: it may be a copy of one that was due at another
+    /// time.
     #[inline(always)]
     pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         if self.many {
@@ -146,8 +152,9 @@ impl<T: Due> Lanes<T> {
         self.add_to_lane(time, order, value)
     }
 
-    /// Adds a place for a value that is due at this time, which the caller writes there part by part. Returns it, its lane,
-    /// and true if it is the first there, so that the lane must be put into the event queue.
+    /// Adds a place for a value that is due at this time, which the caller writes there part by
+    /// part. Returns it, its lane, and true if it is the first there, so that the lane must be put
+    /// into the event queue.
     #[inline(always)]
     pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
     where
@@ -159,8 +166,8 @@ impl<T: Due> Lanes<T> {
         (ring.push_place(), lane, is_first)
     }
 
-    /// Removes the first value of a lane, of which there must be one, and tells `advance` when the one is due that is then the
-    /// first, if there is one.
+    /// Removes the first value of a lane, of which there must be one, and tells `advance` when the
+    /// one is due that is then the first, if there is one.
     #[inline(always)]
     pub fn take_first(&mut self, lane: u32, advance: impl FnOnce(Option<&T>)) -> T {
         let ring = &mut self.lanes[lane as usize];
@@ -226,7 +233,8 @@ mod tests {
         }
     }
 
-    /// Three delays, values added at the time of the clock plus one of them: three lanes, however many values.
+    /// Three delays, values added at the time of the clock plus one of them: three lanes, however
+    /// many values.
     #[test]
     fn as_many_runs_as_delays() {
         let mut lanes = Lanes::default();
@@ -277,7 +285,8 @@ mod tests {
         (taken, lanes.epoch_lane.is_some())
     }
 
-    /// Delays from nothing to far beyond the epochs, many of them, so that lengths are set anew; equal times among them.
+    /// Delays from nothing to far beyond the epochs, many of them, so that lengths are set anew;
+    /// equal times among them.
     fn steps() -> impl Strategy<Value = Vec<(u64, usize)>> {
         let delay = prop_oneof![
             4 => 1_u64..1 << 22, 2 => (1_u64..64).prop_map(|steps| steps << 14), 1 => Just(0), 1 => 1_u64..1 << 40
@@ -305,7 +314,8 @@ mod tests {
         assert!(epochs && taken == 75_000);
     }
 
-    /// Three hundred delays come to use epochs, and the test above sees an opening that is not told.
+    /// Three hundred delays come to use epochs, and the test above sees an opening that is not
+    /// told.
     #[test]
     fn the_test_of_epochs_can_fail() {
         let steps: Vec<(u64, usize)> =

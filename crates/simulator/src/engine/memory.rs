@@ -1,9 +1,10 @@
 //! Hints to the machine about memory. They change nothing but the time that things take.
 //!
-//! With thousands of flows nearly everything that an event touches has left the caches since the flow's last event. What the
-//! next events touch is known from the packets that are next in their lane, so it is on its way while this one is computed.
-//! And where ten thousand flows have their state on thousands of small pages, finding a page takes as long as reading it: large
-//! arrays ask for large pages.
+//! With thousands of flows nearly everything that an event touches has left the caches since the
+//! flow's last event. What the next events touch is known from the packets that are next in their
+//! lane, so it is on its way while this one is computed. And where ten thousand flows have their
+//! state on thousands of small pages, finding a page takes as long as reading it: large arrays ask
+//! for large pages.
 
 /// Bytes that the caches hold as one.
 const LINE: usize = 64;
@@ -57,8 +58,8 @@ fn use_large_pages(start: *mut u8, bytes: usize) {
     // Whole large pages within it, so that what lies beside it is left alone.
     let skipped = start.align_offset(LARGE_PAGE);
     let Some(whole) = bytes.checked_sub(skipped).map(|rest| rest / LARGE_PAGE * LARGE_PAGE) else { return };
-    // SAFETY: a hint about memory that the vector owns; what it holds does not change. That it fails where there are no large
-    // pages does not matter.
+    // SAFETY: a hint about memory that the vector owns; what it holds does not change. That it
+    // fails where there are no large pages does not matter.
     unsafe { libc::madvise(start.wrapping_add(skipped).cast(), whole, libc::MADV_HUGEPAGE) };
 }
 

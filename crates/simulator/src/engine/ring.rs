@@ -1,8 +1,9 @@
 //! A queue of plain values in a ring.
 //!
-//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in every hot path: packets on
-//! a wire, packets in a queue, segments outstanding. A large one grows by an eighth and not to twice its size: what is in
-//! flight then takes hardly more memory than its packets, and of the caches no more than it needs.
+//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in
+//! every hot path: packets on a wire, packets in a queue, segments outstanding. A large one grows
+//! by an eighth and not to twice its size: what is in flight then takes hardly more memory than its
+//! packets, and of the caches no more than it needs.
 
 use super::memory::{self, prefetch};
 
@@ -16,7 +17,8 @@ const SMALL: usize = 4096;
 pub struct Ring<T> {
     /// Places outside of the queue hold old values.
     places: Vec<T>,
-    /// Place of the first value, and place for the next one: both below the number of places, if there are any.
+    /// Place of the first value, and place for the next one: both below the number of places, if
+    /// there are any.
     front: u32,
     end: u32,
     length: u32,
@@ -103,8 +105,9 @@ impl<T: Copy> Ring<T> {
         held
     }
 
-    /// Adds a place at the end, for a value to be written there part by part: put together elsewhere and then copied, it would
-    /// be written twice, and read before the first time is over. Holds some old value.
+    /// Adds a place at the end, for a value to be written there part by part: put together
+    /// elsewhere and then copied, it would be written twice, and read before the first time is
+    /// over. Holds some old value.
     #[inline(always)]
     pub fn push_place(&mut self) -> &mut T
     where
@@ -119,8 +122,8 @@ impl<T: Copy> Ring<T> {
         &mut self.places[place as usize]
     }
 
-    /// Makes more room, of which there is none left. What stands before the end of the places moves to their new end; what
-    /// stands at their beginning stays behind it.
+    /// Makes more room, of which there is none left. What stands before the end of the places moves
+    /// to their new end; what stands at their beginning stays behind it.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
@@ -197,7 +200,8 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Position of the first value for which `before` is false; it must be true for all before that and for none after.
+    /// Position of the first value for which `before` is false; it must be true for all before that
+    /// and for none after.
     pub fn partition_point(&self, mut before: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -243,7 +247,8 @@ mod tests {
             taken in 0_usize..SMALL,
             steps in proptest::collection::vec(0_u8..10, 1..400),
         ) {
-            // Also one that is large and begins anywhere, so that it grows by an eighth around its end.
+            // Also one that is large and begins anywhere, so that it grows by an eighth around its
+            // end.
             let mut ring = Ring::default();
             (0..filled).for_each(|value| { ring.push(value); });
             (0..filled).for_each(|value| { ring.drop_front(); ring.push(value); });

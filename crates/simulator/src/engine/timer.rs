@@ -3,11 +3,13 @@
 use super::{EventQueue, Target};
 use selfclock_congestion::units::Time;
 
-/// A timer that can be set, moved and cancelled at any time and has at most one live entry in the event queue.
+/// A timer that can be set, moved and cancelled at any time and has at most one live entry in the
+/// event queue.
 ///
-/// A retransmission timer is moved with every acknowledgement and hardly ever fires. So a later deadline is only
-/// written down; when the entry in the queue comes up early, it is put back with the deadline then current. Its
-/// place among events at the same time is whose it is, so laziness does not show in their order.
+/// A retransmission timer is moved with every acknowledgement and hardly ever fires. So a later
+/// deadline is only written down; when the entry in the queue comes up early, it is put back with
+/// the deadline then current. Its place among events at the same time is whose it is, so laziness
+/// does not show in their order.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     deadline: Time,
@@ -62,8 +64,8 @@ impl Timer {
         self.deadline != Time::NEVER
     }
 
-    /// An entry of this timer has come up (and was removed from the queue). True if the timer fires now; it is then
-    /// no longer set.
+    /// An entry of this timer has come up (and was removed from the queue). True if the timer fires
+    /// now; it is then no longer set.
     #[inline]
     pub fn due(&mut self, events: &mut EventQueue, now: Time, target: Target) -> bool {
         if self.entry != now {
@@ -129,7 +131,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against an eager timer: it fires exactly at the deadline last set, if time gets there before it is moved.
+        /// Against an eager timer: it fires exactly at the deadline last set, if time gets there
+        /// before it is moved.
         #[test]
         fn fires_as_an_eager_timer(steps in proptest::collection::vec((1_u64..20, proptest::option::of(1_u64..60)), 1..100)) {
             let (mut timer, mut events) = (Timer::default(), EventQueue::default());

@@ -1,8 +1,8 @@
 //! Static shortest-path routes.
 //!
-//! A route is the path of least total propagation delay; of several, the one of fewest hops; of several
-//! still, the one whose first link has the lowest index, then its second, and so on. So a route depends on
-//! the network alone, and never on the order in which flows are written.
+//! A route is the path of least total propagation delay; of several, the one of fewest hops; of
+//! several still, the one whose first link has the lowest index, then its second, and so on. So a
+//! route depends on the network alone, and never on the order in which flows are written.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,8 +27,9 @@ const UNREACHABLE: Distance = (u128::MAX, usize::MAX);
 
 /// The route of every pair (from, to), as indices of links; `None` without one.
 ///
-/// A node with a single link has no choice, so a route between two hosts is that between the routers to which
-/// they are attached; one search per destination router serves every pair that ends there.
+/// A node with a single link has no choice, so a route between two hosts is that between the
+/// routers to which they are attached; one search per destination router serves every pair that
+/// ends there.
 ///
 /// # Panics
 /// If an edge or a pair names a node that is not below `nodes`.
@@ -94,8 +95,8 @@ impl<'a> Graph<'a> {
         trunk
     }
 
-    /// Dijkstra's search backwards from `to`, until every one of the sorted `sources` is settled. The
-    /// distance of a node that is not yet settled is an upper bound.
+    /// Dijkstra's search backwards from `to`, until every one of the sorted `sources` is settled.
+    /// The distance of a node that is not yet settled is an upper bound.
     fn distances_to(&self, to: usize, sources: &[usize]) -> Vec<Distance> {
         let mut distances = vec![UNREACHABLE; self.out.len()];
         let mut queue = BinaryHeap::from([Reverse(((0, 0), to))]);
@@ -125,8 +126,8 @@ impl<'a> Graph<'a> {
         (far.0.saturating_add(self.edges[link].delay.picoseconds().into()), far.1.saturating_add(1))
     }
 
-    /// From the near end, always the lowest link that is on a shortest path. Each step has one hop less to
-    /// go.
+    /// From the near end, always the lowest link that is on a shortest path. Each step has one hop
+    /// less to go.
     fn walk(&self, trunk: &Trunk, distances: &[Distance]) -> Option<Vec<usize>> {
         if distances[trunk.from] == UNREACHABLE {
             return None;

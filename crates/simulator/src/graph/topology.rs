@@ -65,8 +65,8 @@ pub fn link_names(name: Option<&str>, from: &str, to: &str) -> [String; 2] {
     }
 }
 
-/// `source1`..`sourceN` at router `left`, `sink1`..`sinkN` at router `right`, one bottleneck between the
-/// routers.
+/// `source1`..`sourceN` at router `left`, `sink1`..`sinkN` at router `right`, one bottleneck
+/// between the routers.
 ///
 /// ```text
 /// source1 ──┐                 ┌── sink1
@@ -74,7 +74,8 @@ pub fn link_names(name: Option<&str>, from: &str, to: &str) -> [String; 2] {
 ///    …      │                 │     …
 /// ```
 ///
-/// Links 0 and 1 are `bottleneck` (left to right) and `reverse`; the rest are named `source1-left` and so on.
+/// Links 0 and 1 are `bottleneck` (left to right) and `reverse`; the rest are named `source1-left`
+/// and so on.
 pub fn dumbbell<W: Clone>(hosts: usize, wires: &DumbbellWires<W>) -> Topology<W> {
     dumbbell_of(hosts, wires, |_| wires.access.clone())
 }
@@ -100,8 +101,8 @@ pub fn dumbbell_of<W: Clone>(
     topology
 }
 
-/// `hops` bottlenecks in a row between `router0`..`routerN`. The pair `source0`, `sink0` sits at the ends of
-/// the chain; `source1`, `sink1` at the ends of the first hop, and so on.
+/// `hops` bottlenecks in a row between `router0`..`routerN`. The pair `source0`, `sink0` sits at
+/// the ends of the chain; `source1`, `sink1` at the ends of the first hop, and so on.
 ///
 /// ```text
 /// source0 ── router0 ═══ router1 ═══ router2 ── sink0
@@ -109,7 +110,8 @@ pub fn dumbbell_of<W: Clone>(
 ///                 sink1 ──┘ └── source2
 /// ```
 ///
-/// Links `hop1`, `hop1-reverse`, `hop2`, ... come first; the rest are named `source0-router0` and so on.
+/// Links `hop1`, `hop1-reverse`, `hop2`, ... come first; the rest are named `source0-router0` and
+/// so on.
 pub fn parking_lot<W: Clone>(hops: usize, hop: &W, access: &W) -> Topology<W> {
     let mut topology =
         Topology { nodes: Vec::with_capacity(3 * hops + 3), links: Vec::with_capacity(6 * hops + 4) };

@@ -99,8 +99,8 @@ impl Network {
         Some(Passage { groups, received, acknowledged, arrival: back[0], order, hop })
     }
 
-    /// How many groups cross all links of a route as the first one does, and the end of the route. The times at which that
-    /// leaves become those at the end.
+    /// How many groups cross all links of a route as the first one does, and the end of the route.
+    /// The times at which that leaves become those at the end.
     fn groups_alike(&self, route: u32, size: u32, gap: Duration, times: &mut [Time]) -> Option<(u64, u32)> {
         let (mut groups, mut hop) = (u64::MAX, route as usize);
         loop {
@@ -135,7 +135,8 @@ impl Network {
         }
     }
 
-    /// The next acknowledgement of a batch has left its lane, of which the entry in the event queue is not moved.
+    /// The next acknowledgement of a batch has left its lane, of which the entry in the event queue
+    /// is not moved.
     #[inline(always)]
     pub(crate) fn drop_of_batch(&mut self, lane: u32) {
         self.in_flight.drop_first(lane);

@@ -1,8 +1,8 @@
 //! The way of a packet from stop to stop.
 //!
-//! [`Network::forward`] carries it from where it is to its next stop, link after link, at the time at which it gets there.
-//! Where a function returns a time, the packet has reached a receiver that is run ahead of the clock, then; `None`: it waits
-//! at its next stop, or has ended on its way.
+//! [`Network::forward`] carries it from where it is to its next stop, link after link, at the time
+//! at which it gets there. Where a function returns a time, the packet has reached a receiver that
+//! is run ahead of the clock, then; `None`: it waits at its next stop, or has ended on its way.
 
 use super::link::Passage;
 use super::route_table::Hop;
@@ -53,8 +53,8 @@ impl Network {
         self.land(events, (at, order), hop, stop, index, packet)
     }
 
-    /// A packet arrives at link `index` that does not just cross it. Returns when it is at the other end; `None`: it is not,
-    /// or has been carried on.
+    /// A packet arrives at link `index` that does not just cross it. Returns when it is at the
+    /// other end; `None`: it is not, or has been carried on.
     #[inline(never)]
     fn accept(
         &mut self,
@@ -85,7 +85,8 @@ impl Network {
         None
     }
 
-    /// A packet has been dropped, lost or, if its transport understands marks, marked by the queue of link `index`.
+    /// A packet has been dropped, lost or, if its transport understands marks, marked by the queue
+    /// of link `index`.
     #[cold]
     fn on_unusual_passage(
         &mut self,
@@ -109,7 +110,8 @@ impl Network {
         }
     }
 
-    /// A packet is at the other end of link `index`, where its next stop is, at this time and in this place among events then.
+    /// A packet is at the other end of link `index`, where its next stop is, at this time and in
+    /// this place among events then.
     #[inline(always)]
     fn land(
         &mut self,

@@ -1,7 +1,8 @@
-//! Gates: links before which every packet stops, because code stands there that needs the order of time.
+//! Gates: links before which every packet stops, because code stands there that needs the order of
+//! time.
 //!
-//! A gate is a link with router mechanisms at its entrance, with a queue that holds its packets, or with both. The
-//! route table marks it, so a packet whose route has none never looks for one.
+//! A gate is a link with router mechanisms at its entrance, with a queue that holds its packets, or
+//! with both. The route table marks it, so a packet whose route has none never looks for one.
 
 use super::Network;
 use super::link::Passage;
@@ -13,7 +14,8 @@ use crate::router::AnyMechanism;
 use crate::router::mechanism::{Fate, RouterSite, Station, Surroundings, Waiting};
 use selfclock_congestion::units::{Rate, Time};
 
-/// For each link the router mechanisms before it, in the order of the plan. Where there are none anywhere, no link is listed.
+/// For each link the router mechanisms before it, in the order of the plan. Where there are none
+/// anywhere, no link is listed.
 #[derive(Clone, Debug, Default)]
 pub struct Gates(Vec<Vec<u32>>);
 
@@ -109,8 +111,8 @@ impl Network {
         self.routers[router as usize] = Some(mechanism);
     }
 
-    /// Starts to transmit what the managed queue of a link hands out, if anything: one packet, or as many as share the
-    /// opportunities of a trace that come now.
+    /// Starts to transmit what the managed queue of a link hands out, if anything: one packet, or
+    /// as many as share the opportunities of a trace that come now.
     fn transmit_due(&mut self, events: &mut EventQueue, now: Time, link: usize) {
         while self.links[link].is_free(now)
             && self.links[link].managed().is_some_and(|managed| !managed.is_empty())

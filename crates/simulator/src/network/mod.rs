@@ -1,12 +1,14 @@
 //! Links, packets in flight, and the way packets take from stop to stop.
 //!
-//! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet packets that come
-//! another way. A link that is fed by one upstream link alone sees its packets in the order in which they left that
-//! link, so its part of the passage is computed at the moment of sending, ahead of the clock.
+//! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet
+//! packets that come another way. A link that is fed by one upstream link alone sees its packets in
+//! the order in which they left that link, so its part of the passage is computed at the moment of
+//! sending, ahead of the clock.
 //!
-//! The same holds for a receiver whose acknowledgements leave by a link of their own: it gets its segments from one
-//! last link and nothing else reaches that link of its own, so it, too, is run ahead of the clock. On a single-flow
-//! dumbbell the only stop of a whole round trip is then the acknowledgement's, at the sender.
+//! The same holds for a receiver whose acknowledgements leave by a link of their own: it gets its
+//! segments from one last link and nothing else reaches that link of its own, so it, too, is run
+//! ahead of the clock. On a single-flow dumbbell the only stop of a whole round trip is then the
+//! acknowledgement's, at the sender.
 
 pub(crate) mod batch;
 mod forward;
@@ -63,8 +65,8 @@ pub struct Network {
     pub recorder: Option<PacketRecorder>,
     /// Samples of flows and links.
     pub samples: Samples,
-    /// Packets that have reached a receiver which is run ahead of the clock, at their time of arrival, and wait for it
-    /// to be run.
+    /// Packets that have reached a receiver which is run ahead of the clock, at their time of
+    /// arrival, and wait for it to be run.
     pub delivered_ahead: Vec<Packet>,
     packets_sent: u64,
     consumed: u64,
@@ -130,7 +132,8 @@ impl Network {
         self.send_inline(events, now, &mut packet);
     }
 
-    /// [`Network::send`], compiled into the caller: for the places from which nearly every packet is sent.
+    /// [`Network::send`], compiled into the caller: for the places from which nearly every packet
+    /// is sent.
     #[inline(always)]
     pub(crate) fn send_inline(&mut self, events: &mut EventQueue, now: Time, packet: &mut Packet) {
         self.count_sent(now, packet);
@@ -158,8 +161,8 @@ impl Network {
         }
     }
 
-    /// The first packet of a lane, of which there must be one, has reached its stop. The lane's entry must be the first in
-    /// the event queue; it is moved to the next packet.
+    /// The first packet of a lane, of which there must be one, has reached its stop. The lane's
+    /// entry must be the first in the event queue; it is moved to the next packet.
     #[inline(always)]
     pub fn take_first(&mut self, events: &mut EventQueue, lane: u32) -> Packet {
         self.in_flight.take_first(lane, |next| {
@@ -173,8 +176,8 @@ impl Network {
         events.open_epochs(&mut self.in_flight)
     }
 
-    /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or ahead of the clock; `None`: it
-    /// has been carried on.
+    /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or
+    /// ahead of the clock; `None`: it has been carried on.
     #[inline(always)]
     pub fn arrive(&mut self, events: &mut EventQueue, packet: &Packet) -> Option<Time> {
         if !self.routes[packet.hop as usize].is_end() {
@@ -192,7 +195,8 @@ impl Network {
         self.routes[hop as usize].link()
     }
 
-    /// Ends the run of the links at `end`: takes the samples that are still to come, and the totals. Each with the index of its link.
+    /// Ends the run of the links at `end`: takes the samples that are still to come, and the
+    /// totals. Each with the index of its link.
     pub fn finish_links(&mut self, end: Time) -> impl Iterator<Item = (usize, LinkSummary)> {
         let Self { links, held_links, plans, samples, .. } = self;
         let each = held_links.members(plans.len()).zip(links);

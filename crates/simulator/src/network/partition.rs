@@ -1,9 +1,10 @@
 //! Division of a network: the parts of a run on several threads.
 //!
-//! An event at a stop carries a packet across links up to the next stop, and runs a receiver that is run ahead of the clock. So
-//! what lies between two stops belongs together, and packets pass from one part to another at stops alone, not before
-//! they have crossed the links in between: their propagation delay is how far one part can be computed ahead of what
-//! it may still get from the other (its *lookahead*; conservative parallel simulation, Chandy and Misra 1979).
+//! An event at a stop carries a packet across links up to the next stop, and runs a receiver that
+//! is run ahead of the clock. So what lies between two stops belongs together, and packets pass
+//! from one part to another at stops alone, not before they have crossed the links in between:
+//! their propagation delay is how far one part can be computed ahead of what it may still get from
+//! the other (its *lookahead*; conservative parallel simulation, Chandy and Misra 1979).
 
 use super::gate::Gates;
 use super::handover::Exports;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 /// No part: the packet stays where it is.
 const HERE: u32 = u32::MAX;
 
-/// Work of an event, of a sender's part in one, of a receiver's, and of a link: instructions, in fifties.
+/// Work of an event, of a sender's part in one, of a receiver's, and of a link: instructions, in
+/// fifties.
 const EVENT: u64 = 4;
 const SENDER: u64 = 8;
 const RECEIVER: u64 = 4;
@@ -39,7 +41,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Makes the route table of the network that of this part: links have their places here, and the stops of other parts lead there.
+    /// Makes the route table of the network that of this part: links have their places here, and
+    /// the stops of other parts lead there.
     pub(super) fn restrict(&self, routes: &mut [Hop]) {
         for (hop, &part) in routes.iter_mut().zip(&*self.destinations) {
             if part != HERE && part != self.number {
@@ -63,7 +66,8 @@ pub(crate) struct Partition {
     pub lookahead: Lookahead,
 }
 
-/// From each part to each: the least time that a packet takes; [`Duration::MAX`] if none goes there.
+/// From each part to each: the least time that a packet takes; [`Duration::MAX`] if none goes
+/// there.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookahead {
     parts: usize,
@@ -87,7 +91,8 @@ impl Lookahead {
         known.max().unwrap_or(Duration::MAX)
     }
 
-    /// The least time that a packet takes to a part, from wherever it comes; `None`: none goes there.
+    /// The least time that a packet takes to a part, from wherever it comes; `None`: none goes
+    /// there.
     pub fn to(&self, to: usize) -> Option<Duration> {
         (0..self.parts).filter_map(|from| self.between(from, to)).min()
     }
@@ -125,8 +130,8 @@ impl Things {
 }
 
 impl Partition {
-    /// Divides the network of a plan that has no router mechanisms into at most `parts` parts, of about as much work each. `None`:
-    /// there is nothing to divide.
+    /// Divides the network of a plan that has no router mechanisms into at most `parts` parts, of
+    /// about as much work each. `None`: there is nothing to divide.
     pub fn new(plan: &Plan, parts: usize) -> Option<Self> {
         let (table, routes) = route_table::route_table(plan, &Gates::default(), Hosts::Simulated);
         let (mut things, stops, work) = layout(plan, &table, &routes);
@@ -139,7 +144,8 @@ impl Partition {
         lookaheads.dedup();
         let step = lookaheads.len().div_ceil(TRIED).max(1);
         let mut best: Option<(u64, Vec<u32>)> = None;
-        // The longer what is computed without a look at the other parts, the better, as long as the work is divided as well.
+        // The longer what is computed without a look at the other parts, the better, as long as the
+        // work is divided as well.
         for &least in lookaheads.iter().step_by(step) {
             for stop in stops.iter().filter(|stop| stop.lookahead < least) {
                 things.unite(stop.from, stop.to);
@@ -231,8 +237,8 @@ fn least_delay(link: &LinkPlan) -> Duration {
     link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::min)
 }
 
-/// Divides the groups into parts of about equal work: the heaviest first, each into the part that has least so far. Returns the
-/// work of the part that has most, and the part of each thing.
+/// Divides the groups into parts of about equal work: the heaviest first, each into the part that
+/// has least so far. Returns the work of the part that has most, and the part of each thing.
 fn divided(things: &mut Things, work: &[u64], parts: usize) -> (u64, Vec<u32>) {
     let firsts: Vec<u32> = (0..work.len() as u32).map(|thing| things.first_of(thing)).collect();
     let mut together = vec![0_u64; work.len()];

@@ -14,7 +14,8 @@ impl Network {
         (packet.flow != before.flow).then_some(packet)
     }
 
-    /// Asks for the part of the route table that a packet needs there, and for where its flow's routes begin.
+    /// Asks for the part of the route table that a packet needs there, and for where its flow's
+    /// routes begin.
     #[inline(always)]
     pub(crate) fn prefetch_routes(&self, packet: &Packet) {
         prefetch::<0, 4, Hop>(&self.routes[packet.hop as usize]);
@@ -23,8 +24,8 @@ impl Network {
         }
     }
 
-    /// Asks for the links that a packet crosses from its stop to the next, the first of them, which is before others' packets,
-    /// not among them. True if the stop is where it was sent to.
+    /// Asks for the links that a packet crosses from its stop to the next, the first of them, which
+    /// is before others' packets, not among them. True if the stop is where it was sent to.
     #[inline(always)]
     pub(crate) fn prefetch_links(&self, packet: &Packet) -> bool {
         let hop = packet.hop as usize;

@@ -26,7 +26,8 @@ impl Network {
         }
     }
 
-    /// Sends a datagram of a foreign stack with these bytes, which are kept if the plan asks for it.
+    /// Sends a datagram of a foreign stack with these bytes, which are kept if the plan asks for
+    /// it.
     pub(crate) fn send_datagram(&mut self, events: &mut EventQueue, now: Time, packet: Packet, bytes: &[u8]) {
         let (from, until) = self.recorded;
         if let Some(recorder) = &mut self.recorder

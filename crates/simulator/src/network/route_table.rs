@@ -18,8 +18,8 @@ impl Hop {
     const AHEAD: u32 = 1;
     /// Set on the end of a route whose last link hands over packets together.
     const COALESCES: u32 = 2;
-    /// Set on a stop of another part of a network that is divided; its number is from [`Self::PART`] on, and no link is told. See
-    /// [`super::partition`].
+    /// Set on a stop of another part of a network that is divided; its number is from
+    /// [`Self::PART`] on, and no link is told. See [`super::partition`].
     const FOREIGN: u32 = 1 << 28;
     /// Bit from which the number of another part stands.
     const PART: u32 = 2;
@@ -83,7 +83,8 @@ impl Hop {
     pub const fn link(self) -> usize {
         (self.0 & Self::LINK) as usize
     }
-    /// Index of the link, where the packet neither stops nor meets a gate: no flag has to be masked.
+    /// Index of the link, where the packet neither stops nor meets a gate: no flag has to be
+    /// masked.
     #[inline(always)]
     pub const fn link_passed(self) -> usize {
         self.0 as usize
@@ -112,7 +113,8 @@ pub enum Hosts {
     Outside,
 }
 
-/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: the mechanisms before links.
+/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: the
+/// mechanisms before links.
 pub(super) fn route_table(plan: &Plan, gates: &Gates, hosts: Hosts) -> (Vec<Hop>, Vec<FlowRoutes>) {
     let feeders = feeders(plan, hosts);
     let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates.before(link).is_empty();

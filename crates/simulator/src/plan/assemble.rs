@@ -24,8 +24,9 @@ pub enum QueueSize {
     Packets(u64),
     /// A number of bytes.
     Bytes(Bytes),
-    /// A multiple of the bandwidth-delay product: the rate times the largest base round-trip time of the TCP flows that
-    /// cross the link (twice its own delay if there are none), but never less than one packet.
+    /// A multiple of the bandwidth-delay product: the rate times the largest base round-trip time
+    /// of the TCP flows that cross the link (twice its own delay if there are none), but never less
+    /// than one packet.
     Bdp(f64),
 }
 
@@ -114,7 +115,8 @@ pub fn group<'a>(
     Ok(groups.into_iter().map(|(_, members)| members).collect())
 }
 
-/// A network card that coalesces hands packets to a host. What goes on from there would be overtaken by what came later.
+/// A network card that coalesces hands packets to a host. What goes on from there would be
+/// overtaken by what came later.
 ///
 /// # Errors
 /// A flow that goes on from such a card.

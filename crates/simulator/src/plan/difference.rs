@@ -21,7 +21,8 @@ pub enum Difference {
 }
 
 impl Plan {
-    /// Runs of both plans are the same before this time; [`Time::NEVER`]: always, but for the name of the scenario.
+    /// Runs of both plans are the same before this time; [`Time::NEVER`]: always, but for the name
+    /// of the scenario.
     ///
     /// Plans may differ in changes of links, and in TCP connections that start later.
     ///
@@ -56,7 +57,8 @@ impl Plan {
         (self.flows.len(), self.links.len())
     }
 
-    /// Everything but what may differ from a time on: plans with the same text may have the same beginning.
+    /// Everything but what may differ from a time on: plans with the same text may have the same
+    /// beginning.
     pub fn beginning(&self) -> String {
         let links: Vec<_> = self.links.iter().map(LinkPlan::without_changes).collect();
         let flows = self.flows.iter().map(|flow| {
@@ -112,7 +114,8 @@ fn place_of(flow: &FlowPlan) -> impl Debug {
     (&flow.name, flow.from, flow.to, &flow.forward, &flow.reverse, flow.start, flow.start_jitter)
 }
 
-/// A plan says all that a run depends on in its text: see `Scenario::resolved` of the Python package.
+/// A plan says all that a run depends on in its text: see `Scenario::resolved` of the Python
+/// package.
 fn is_same(one: &impl Debug, another: &impl Debug) -> bool {
     format!("{one:?}") == format!("{another:?}")
 }

@@ -7,9 +7,9 @@ use super::transport::Transport;
 use selfclock_congestion::units::Time;
 
 impl Plan {
-    /// Packet-hops that a run comes to if every flow carries what it is offered or what its slowest link has for it, data
-    /// and acknowledgements together. An estimate, for the order in which many runs are best begun: losses, windows and
-    /// starts are not in it.
+    /// Packet-hops that a run comes to if every flow carries what it is offered or what its slowest
+    /// link has for it, data and acknowledgements together. An estimate, for the order in which
+    /// many runs are best begun: losses, windows and starts are not in it.
     pub fn expected_packet_hops(&self) -> f64 {
         let offered: Vec<f64> = self.flows.iter().map(|flow| self.offered_bytes(flow)).collect();
         let mut wanted = vec![0.0; self.links.len()];

@@ -85,8 +85,8 @@ pub struct TcpPlan {
     pub transport: Transport,
 }
 
-/// Short TCP connections between the same two nodes, as a web server has them. They start at random, independently of each
-/// other: a Poisson process. Each is a connection of its own.
+/// Short TCP connections between the same two nodes, as a web server has them. They start at
+/// random, independently of each other: a Poisson process. Each is a connection of its own.
 #[derive(Clone, Debug)]
 pub struct ConnectionsPlan {
     /// Settings of each connection; its source is replaced by a size.
@@ -104,7 +104,8 @@ pub struct StackPlan {
     pub stack: &'static dyn Stack,
     /// The algorithm that controls the window.
     pub control: StackControl,
-    /// Name of the algorithm in records: "quinn:bbr" for one of the stack's, "cubic@quinn" for one of ours in it.
+    /// Name of the algorithm in records: "quinn:bbr" for one of the stack's, "cubic@quinn" for one
+    /// of ours in it.
     pub control_name: String,
     /// The application's data.
     pub source: Source,

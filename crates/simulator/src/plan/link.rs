@@ -8,8 +8,8 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A one-way link: a FIFO queue, then a transmitter, then a delay line. It has the fields of its [`LinkSettings`]; links that are
-/// made alike share them until one of them is changed.
+/// A one-way link: a FIFO queue, then a transmitter, then a delay line. It has the fields of its
+/// [`LinkSettings`]; links that are made alike share them until one of them is changed.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
     /// Name in records.
@@ -48,18 +48,19 @@ pub struct LinkSettings {
     pub queue: QueueLimit,
     /// Discipline of the queue.
     pub discipline: DisciplinePlan,
-    /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of waiting packets.
+    /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of
+    /// waiting packets.
     pub counts_packet_in_service: bool,
     /// Random loss on the wire, after the queue.
     pub loss: LossPlan,
     /// Each packet is delayed by a further uniform random time in [0, jitter), without overtaking.
     pub jitter: Duration,
-    /// The network card at the end of the link hands packets to its host together, when this time has passed since the first of
-    /// them arrived (an absolute timer, such as RxAbsIntDelay of Intel's cards). Zero: each at once. For packets that end their
-    /// way there; none may go on.
+    /// The network card at the end of the link hands packets to its host together, when this time
+    /// has passed since the first of them arrived (an absolute timer, such as RxAbsIntDelay of
+    /// Intel's cards). Zero: each at once. For packets that end their way there; none may go on.
     pub coalescing: Duration,
-    /// Changes of rate and delay, in the order of time. Packets accepted before a change keep their times, and nothing
-    /// overtakes.
+    /// Changes of rate and delay, in the order of time. Packets accepted before a change keep their
+    /// times, and nothing overtakes.
     pub changes: Vec<LinkChange>,
 }
 

@@ -1,7 +1,7 @@
 //! A run, fully resolved: every default filled in, every unit converted, every name an index.
 //!
-//! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is built from one.
-//! A plan built in Rust is as good: see [`dumbbell`].
+//! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is
+//! built from one. A plan built in Rust is as good: see [`dumbbell`].
 
 pub(crate) mod assemble;
 mod build;
@@ -57,7 +57,8 @@ pub struct Plan {
     pub flows: Shared<Vec<FlowPlan>>,
     /// Mechanisms in routers, in the order in which a packet meets those before the same link.
     pub routers: Vec<RouterPlan>,
-    /// Groups of parallel flows that share their knowledge of the path, each by the indices of its members.
+    /// Groups of parallel flows that share their knowledge of the path, each by the indices of its
+    /// members.
     pub groups: Vec<Vec<usize>>,
     /// Records to keep.
     pub record: RecordPlan,
@@ -69,7 +70,8 @@ impl Plan {
         self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
     }
 
-    /// The links that lead from one node to another, for each pair; `None` where none do. As for flows: the shortest delay.
+    /// The links that lead from one node to another, for each pair; `None` where none do. As for
+    /// flows: the shortest delay.
     pub fn routes(&self, pairs: &[(usize, usize)]) -> Vec<Option<Vec<usize>>> {
         let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.delay };
         let edges: Vec<Edge> = self.links.iter().map(edge).collect();
@@ -93,7 +95,8 @@ pub struct RecordPlan {
     pub packets_from: Time,
     /// See `packets_from`; [`Time::NEVER`]: to the end of the run.
     pub packets_until: Time,
-    /// Of packets that are recorded, keep the payload of foreign stacks' datagrams and their TLS secrets, for captures.
+    /// Of packets that are recorded, keep the payload of foreign stacks' datagrams and their TLS
+    /// secrets, for captures.
     pub payload: bool,
 }
 
@@ -103,8 +106,8 @@ const SAMPLES: u128 = 1_000;
 const ROWS: u128 = 2_000_000;
 
 impl RecordPlan {
-    /// The usual interval of `series` series: a thousandth of the duration, or longer so that their rows are at most two
-    /// million.
+    /// The usual interval of `series` series: a thousandth of the duration, or longer so that their
+    /// rows are at most two million.
     pub fn usual_interval(duration: Duration, series: u128) -> Duration {
         let samples = (ROWS / series.max(1)).clamp(1, SAMPLES) as u64;
         Duration::from_picoseconds(duration.picoseconds().div_ceil(samples))

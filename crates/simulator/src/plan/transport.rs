@@ -17,14 +17,15 @@ pub struct Transport {
     pub ack: Bytes,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes down over a round trip.
-    /// Other recoveries do not know it.
+    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes
+    /// down over a round trip. Other recoveries do not know it.
     pub prr: bool,
-    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate acknowledgements.
+    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate
+    /// acknowledgements.
     pub limited_transmit: bool,
-    /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged (RFC
-    /// 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for each loss of one window. With SACK
-    /// always on (RFC 6675).
+    /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is
+    /// acknowledged (RFC 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for
+    /// each loss of one window. With SACK always on (RFC 6675).
     pub one_recovery_per_window: bool,
     /// Initial window, in segments.
     pub initial_window: f64,
@@ -34,11 +35,13 @@ pub struct Transport {
     pub receive_window: Bytes,
     /// The window scale option: without it no more than 65535 bytes can be advertised.
     pub window_scaling: bool,
-    /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data segment.
+    /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data
+    /// segment.
     pub handshake: bool,
     /// Timestamps option: 12 bytes on every segment, a round-trip sample on every acknowledgement.
     pub timestamps: bool,
-    /// Undo the response to a loss that timestamps show to have been none (Eifel, RFC 3522). Needs `timestamps`.
+    /// Undo the response to a loss that timestamps show to have been none (Eifel, RFC 3522). Needs
+    /// `timestamps`.
     pub undo: bool,
     /// Delayed acknowledgement.
     pub delayed_ack: DelayedAck,
@@ -50,7 +53,8 @@ pub struct Transport {
     pub grow_only_when_limited: bool,
     /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
     pub byte_counting: bool,
-    /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it; `None`: do not.
+    /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it;
+    /// `None`: do not.
     pub pacing_gain: Option<f64>,
     /// A leaky bucket that shapes everything the sender sends.
     pub shaper: Option<Shaper>,
@@ -84,12 +88,14 @@ impl Transport {
         Ok(())
     }
 
-    /// The window that the receiver advertises: at most 65535 bytes without the window scale option.
+    /// The window that the receiver advertises: at most 65535 bytes without the window scale
+    /// option.
     pub fn advertised_window(&self) -> Bytes {
         if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }
     }
 
-    /// Shift count of the window scale option (RFC 7323): the smallest that lets the header's 16 bits hold the window.
+    /// Shift count of the window scale option (RFC 7323): the smallest that lets the header's 16
+    /// bits hold the window.
     pub fn window_shift(&self) -> u8 {
         if !self.window_scaling {
             return 0;
@@ -98,8 +104,8 @@ impl Transport {
         (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
     }
 
-    /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms minimum RTO, 40 ms delayed
-    /// acknowledgement.
+    /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms
+    /// minimum RTO, 40 ms delayed acknowledgement.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
@@ -141,8 +147,8 @@ impl Transport {
         }
     }
 
-    /// Settings of the papers' simulators: Reno, a 20-segment window, no handshake, every segment acknowledged,
-    /// coarse timers.
+    /// Settings of the papers' simulators: Reno, a 20-segment window, no handshake, every segment
+    /// acknowledged, coarse timers.
     pub fn classic() -> Self {
         let mss = Bytes(1000);
         Self {
@@ -197,7 +203,8 @@ pub enum Recovery {
     NewReno,
     /// Selective acknowledgements, RFC 6675.
     Sack,
-    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC 8985.
+    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC
+    /// 8985.
     Rack,
 }
 
@@ -213,10 +220,12 @@ impl Recovery {
 pub enum Ecn {
     /// Not used: a queue can only drop.
     Off,
-    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced its window.
+    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced
+    /// its window.
     Classic,
-    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is modelled, not how it is
-    /// written into header and option: an acknowledgement does not grow by it.
+    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is
+    /// modelled, not how it is written into header and option: an acknowledgement does not grow by
+    /// it.
     Accurate,
 }
 
@@ -236,7 +245,8 @@ pub struct DelayedAck {
 pub enum AckClock {
     /// The first segment not yet acknowledged.
     Segment,
-    /// A free-running clock with this period, as in 4.4BSD: whatever waits is acknowledged at its ticks.
+    /// A free-running clock with this period, as in 4.4BSD: whatever waits is acknowledged at its
+    /// ticks.
     Grid,
 }
 
@@ -264,7 +274,8 @@ pub struct RetransmissionTimer {
 pub enum TimerArithmetic {
     /// RFC 6298 as written: RTO = SRTT + max(G, 4 RTTVAR).
     Rfc6298,
-    /// Jacobson 1988 as in 4.3BSD: samples in whole ticks of G, srtt scaled by 8 and rttvar by 4 in integers.
+    /// Jacobson 1988 as in 4.3BSD: samples in whole ticks of G, srtt scaled by 8 and rttvar by 4 in
+    /// integers.
     Bsd,
 }
 
@@ -273,7 +284,8 @@ pub enum TimerArithmetic {
 pub enum RttSamples {
     /// One at a time.
     OneAtATime,
-    /// Every one that was sent once (with timestamps, or as a stack with a send time per segment does).
+    /// Every one that was sent once (with timestamps, or as a stack with a send time per segment
+    /// does).
     EverySegment,
 }
 
@@ -282,13 +294,16 @@ pub enum RttSamples {
 pub struct MisbehaviourPlan {
     /// Number of acknowledgements that replace one of new data; 1: only that one.
     pub parts: u32,
-    /// Acknowledges gaps as if nothing were missing, and this many segments beyond what has arrived.
+    /// Acknowledges gaps as if nothing were missing, and this many segments beyond what has
+    /// arrived.
     pub ahead: Option<u32>,
     /// Number of copies sent after each acknowledgement.
     pub repeats: u32,
-    /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported (reneging).
+    /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported
+    /// (reneging).
     pub renege_every: Option<u32>,
-    /// Factor by which it multiplies the interval of a pair, and divides rates and feedback, before it reports them.
+    /// Factor by which it multiplies the interval of a pair, and divides rates and feedback, before
+    /// it reports them.
     pub interval_factor: f64,
 }
 

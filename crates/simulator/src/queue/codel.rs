@@ -1,4 +1,5 @@
-//! CoDel: drops at the head once the time packets spend in the queue has been too long for too long. RFC 8289.
+//! CoDel: drops at the head once the time packets spend in the queue has been too long for too
+//! long. RFC 8289.
 
 use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::Ring;
@@ -54,7 +55,8 @@ pub(crate) struct CoDelState {
     count: u64,
     last_count: u64,
     dropping: bool,
-    /// Bytes in this queue, and the largest packet seen: with no more than one packet's worth nothing is dropped.
+    /// Bytes in this queue, and the largest packet seen: with no more than one packet's worth
+    /// nothing is dropped.
     bytes: u64,
     largest: u64,
 }
@@ -112,8 +114,8 @@ impl CoDelState {
         Some((packet, work.now >= since))
     }
 
-    /// The next packet to transmit: `deque` of section 5.5. A packet that can be marked is marked instead of dropped,
-    /// and is then the one to transmit.
+    /// The next packet to transmit: `deque` of section 5.5. A packet that can be marked is marked
+    /// instead of dropped, and is then the one to transmit.
     pub fn dequeue(
         &mut self,
         plan: &Parameters,
@@ -148,8 +150,9 @@ impl CoDelState {
                 next = self.take(plan, waiting, work);
             }
             self.dropping = true;
-            // "If min went above target close to when it last went below, assume that the drop rate that controlled
-            // the queue on the last cycle is a good starting point": within 16 intervals.
+            // "If min went above target close to when it last went below, assume that the drop rate
+            // that controlled the queue on the last cycle is a good starting point": within 16
+            // intervals.
             let delta = self.count - self.last_count;
             let recent = work.now.since(self.drop_next) < plan.interval.times(16);
             self.count = if delta > 1 && recent { delta } else { 1 };
@@ -169,7 +172,8 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
 }
 
 impl CoDel {
-    /// The turns of packets that have passed before, up to now: `dodequeue` of each, which drops nothing.
+    /// The turns of packets that have passed before, up to now: `dodequeue` of each, which drops
+    /// nothing.
     #[inline]
     fn see_passed(&mut self, now: Time) {
         let Self { plan, passed, state, .. } = self;
@@ -216,8 +220,9 @@ impl Discipline for CoDel {
         self.state.dequeue(&self.plan, &mut self.waiting, work)
     }
 
-    /// A packet can be dropped only an interval after one that has spent too long in the queue. So it is known of most that they will not
-    /// be; what CoDel remembers of them depends on what comes behind them, and is brought up to date when their turn is over.
+    /// A packet can be dropped only an interval after one that has spent too long in the queue. So
+    /// it is known of most that they will not be; what CoDel remembers of them depends on what
+    /// comes behind them, and is brought up to date when their turn is over.
     fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
         self.see_passed(work.now);
         let is_safe = start.since(work.now) < self.plan.interval
@@ -264,8 +269,8 @@ mod tests {
         }
     }
 
-    /// Times of drops, or of marks, s, of a queue that is always long: one packet in and one out each millisecond, each
-    /// after 400 ms in the queue.
+    /// Times of drops, or of marks, s, of a queue that is always long: one packet in and one out
+    /// each millisecond, each after 400 ms in the queue.
     fn times(interval: u64, ecn: bool) -> Vec<f64> {
         let ms = Duration::from_milliseconds;
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
@@ -284,9 +289,9 @@ mod tests {
         times
     }
 
-    /// The first drop comes an interval after the first packet out that was too old, the n-th after another
-    /// interval / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1 ms late; lateness does not add up,
-    /// because each time is counted from when the drop was due.
+    /// The first drop comes an interval after the first packet out that was too old, the n-th after
+    /// another interval / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1
+    /// ms late; lateness does not add up, because each time is counted from when the drop was due.
     #[test]
     fn drops_are_spaced_by_the_control_law() {
         for interval in [20, 50, 100, 300] {

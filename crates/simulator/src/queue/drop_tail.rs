@@ -1,9 +1,10 @@
 //! A FIFO queue that refuses what does not fit.
 //!
-//! The transmitter serves packets in order and at a known rate, so when a packet is accepted the moment at which its
-//! transmission begins is known. The queue is therefore a list of such moments: a packet waits until then, and
-//! nothing has to happen when it leaves. Packets of one size follow each other at equal distances, so a batch of them is
-//! one entry of the list however many they are; and what has been served is only forgotten when somebody asks.
+//! The transmitter serves packets in order and at a known rate, so when a packet is accepted the
+//! moment at which its transmission begins is known. The queue is therefore a list of such moments:
+//! a packet waits until then, and nothing has to happen when it leaves. Packets of one size follow
+//! each other at equal distances, so a batch of them is one entry of the list however many they
+//! are; and what has been served is only forgotten when somebody asks.
 
 use super::QueueLimit;
 use crate::engine::Ring;
@@ -11,8 +12,9 @@ use crate::named::settings;
 use selfclock_congestion::parameter::{Kind, ParameterType, Value};
 use selfclock_congestion::units::{Duration, Time};
 
-/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they arrive, if their transport
-/// understands marks: a step, as the K of DCTCP. The queue is that which the packet finds, without itself.
+/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they
+/// arrive, if their transport understands marks: a step, as the K of DCTCP. The queue is that which
+/// the packet finds, without itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAbove {
     /// More packets than this, counted as the limit counts them.
@@ -35,8 +37,8 @@ impl ParameterType for MarkAbove {
 selfclock_congestion::parameters! {
     /// Settings of a drop-tail queue.
     Parameters {
-        /// Mark what understands marks (ECN) congestion-experienced if it finds more packets in the queue than this, or has
-        /// to wait for longer.
+        /// Mark what understands marks (ECN) congestion-experienced if it finds more packets in the
+        /// queue than this, or has to wait for longer.
         mark_above: Option<MarkAbove> = None, shown "never", unit "", range (0.0, f64::INFINITY), source "DCTCP's K, RFC 8257, section 3.1";
     }
 }
@@ -82,7 +84,8 @@ impl Batch {
     }
 }
 
-/// The packets that wait, the one in service not among them. What every waiting packet touches stands first.
+/// The packets that wait, the one in service not among them. What every waiting packet touches
+/// stands first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct DropTail {
@@ -109,7 +112,8 @@ struct Behind {
 pub(crate) struct Places {
     /// The limit.
     pub limit: QueueLimit,
-    /// The packet in service takes one of the places (ns-2's way); if not, the limit is of waiting packets.
+    /// The packet in service takes one of the places (ns-2's way); if not, the limit is of waiting
+    /// packets.
     pub counts_packet_in_service: bool,
 }
 
@@ -129,8 +133,8 @@ impl DropTail {
         }
     }
 
-    /// Forgets packets whose transmission has begun by `now`. A packet whose transmission begins just now no longer
-    /// waits: at equal times departures come before arrivals.
+    /// Forgets packets whose transmission has begun by `now`. A packet whose transmission begins
+    /// just now no longer waits: at equal times departures come before arrivals.
     #[inline]
     pub fn serve_until(&mut self, now: Time) {
         while self.first.count > 0 && self.first.start <= now {
@@ -168,15 +172,16 @@ impl DropTail {
         }
     }
 
-    /// The usual case: adds a packet of the same size as all that wait, whose transmission begins when theirs are over. There
-    /// is room for it even if none of them has been served yet. False: this is not the case, and nothing has happened. The end
-    /// of its transmission must be a time.
+    /// The usual case: adds a packet of the same size as all that wait, whose transmission begins
+    /// when theirs are over. There is room for it even if none of them has been served yet. False:
+    /// this is not the case, and nothing has happened. The end of its transmission must be a time.
     #[inline(always)]
     pub fn extend(&mut self, start: Time, size: u32) -> bool {
         let Self { first, room_behind, behind, .. } = self;
         // Less one, none is beyond all room.
         let has_room = first.count.wrapping_sub(1) < *room_behind;
-        // A batch that ended earlier has been served. Where something waits behind the first, it ends later.
+        // A batch that ended earlier has been served. Where something waits behind the first, it
+        // ends later.
         let is_last = behind.as_deref().is_none_or(|behind| behind.packets == 0);
         if first.end == start && first.size == size && has_room && is_last {
             first.extend_within_time();
@@ -185,7 +190,8 @@ impl DropTail {
         false
     }
 
-    /// Packets of this size could follow one another behind what waits, until `end`, and be one batch with it.
+    /// Packets of this size could follow one another behind what waits, until `end`, and be one
+    /// batch with it.
     pub fn ends_alike(&self, end: Time, size: u32) -> bool {
         let Batch { count, end: ends, size: each, .. } = self.first;
         count > 0 && ends == end && each == size && self.is_uniform()
@@ -212,8 +218,9 @@ impl DropTail {
         self.behind.as_deref().is_none_or(|behind| behind.packets == 0)
     }
 
-    /// There is room at `now` for a packet of `size` bytes behind the one in service; if not, it is dropped. `previous` is the
-    /// size of the packet accepted last: that is the one in service if nothing waits.
+    /// There is room at `now` for a packet of `size` bytes behind the one in service; if not, it is
+    /// dropped. `previous` is the size of the packet accepted last: that is the one in service if
+    /// nothing waits.
     #[inline(always)]
     pub fn admits(&mut self, now: Time, size: u32, previous: u32, places: Places) -> bool {
         self.serve_until(now);
@@ -228,8 +235,8 @@ impl DropTail {
         places.limit.allows(self.counted_packets(places) + 1, bytes)
     }
 
-    /// Adds a packet whose transmission begins at `start`, when those before it have been transmitted, and takes so long;
-    /// `previous` is the size of the packet accepted last.
+    /// Adds a packet whose transmission begins at `start`, when those before it have been
+    /// transmitted, and takes so long; `previous` is the size of the packet accepted last.
     #[inline(always)]
     pub fn add(&mut self, start: Time, size: u32, time: Duration, previous: u32) {
         let batch = Batch { start, end: start + time, each: time, size, count: 1 };
@@ -331,8 +338,9 @@ mod tests {
         assert_eq!(accepted(QueueLimit::Unlimited, false), 100);
     }
 
-    /// Packets of one size were one batch though the rate had changed between them, so those after the change left the count of
-    /// the queue too soon, or too late, and what came found the wrong room.
+    /// Packets of one size were one batch though the rate had changed between them, so those after
+    /// the change left the count of the queue too soon, or too late, and what came found the wrong
+    /// room.
     #[test]
     fn packets_of_two_rates_are_not_one_batch() {
         let mut queue =
@@ -368,8 +376,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list of packets, one by one, at a transmitter that takes one or two picoseconds for a byte. That the time
-        /// of a packet can change while others of its size wait was once forgotten.
+        /// Against a list of packets, one by one, at a transmitter that takes one or two
+        /// picoseconds for a byte. That the time of a packet can change while others of its size
+        /// wait was once forgotten.
         #[test]
         fn batches_are_as_packets_one_by_one(
             steps in proptest::collection::vec((0_u64..400, 1_u32..3, 0_u32..8), 1..100),

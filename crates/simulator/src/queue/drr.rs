@@ -1,4 +1,5 @@
-//! Fair queueing by deficit round robin: a queue for each flow, served in turn by bytes. Shreedhar and Varghese 1995.
+//! Fair queueing by deficit round robin: a queue for each flow, served in turn by bytes. Shreedhar
+//! and Varghese 1995.
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
@@ -38,8 +39,9 @@ struct FlowQueue {
 }
 
 impl Drr {
-    /// "When there are no more free buffers, the packet at the end of the longest queue is dropped" (buffer stealing); here
-    /// it is the first, which its sender learns of sooner. False if nothing waits.
+    /// "When there are no more free buffers, the packet at the end of the longest queue is dropped"
+    /// (buffer stealing); here it is the first, which its sender learns of sooner. False if nothing
+    /// waits.
     fn drop_from_longest(&mut self, work: &mut Work) -> bool {
         // The first of several that are as long.
         let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
@@ -118,7 +120,8 @@ impl Discipline for Drr {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
+    /// top.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<FlowQueue>(), 64);

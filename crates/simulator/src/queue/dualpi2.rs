@@ -1,5 +1,5 @@
-//! DualPI2: a short queue for scalable congestion controls beside one for the others, their marking coupled by a square.
-//! RFC 9332, appendix A.
+//! DualPI2: a short queue for scalable congestion controls beside one for the others, their marking
+//! coupled by a square. RFC 9332, appendix A.
 
 use super::managed::{Discipline, LinkSite, Work};
 use crate::engine::Ring;
@@ -9,8 +9,8 @@ use selfclock_congestion::units::{Duration, Time};
 
 /// Longest round-trip time that the controller is stable for, s: "RTT_max".
 const LONGEST_RTT: f64 = 0.1;
-/// Share of the transmitter that the classic queue has at least, by bytes, while both wait: the weight of the scheduler in
-/// section 4.1, one sixteenth.
+/// Share of the transmitter that the classic queue has at least, by bytes, while both wait: the
+/// weight of the scheduler in section 4.1, one sixteenth.
 const CLASSIC_SHARE: f64 = 1.0 / 16.0;
 /// Backlog in bytes up to which nothing is dropped.
 const LEAST_BACKLOG: u64 = 2 * 1500;
@@ -100,8 +100,8 @@ impl DualPi2 {
         }
     }
 
-    /// The next packet in the order of the scheduler, and whether it is of the classic queue: the other goes first, but
-    /// for the share of the classic queue.
+    /// The next packet in the order of the scheduler, and whether it is of the classic queue: the
+    /// other goes first, but for the share of the classic queue.
     fn take(&mut self) -> Option<(Packet, bool)> {
         let Some(classic) = self.classic.front() else {
             self.classic_credit = 0.0;
@@ -155,7 +155,8 @@ impl Discipline for DualPi2 {
             let (dropping, coupled) = (self.control.classic(), self.control.coupled(coupling));
             if classic {
                 if backlog > LEAST_BACKLOG && recur(&mut self.classic_count, dropping) {
-                    // "p_Cmax": above it what a scalable control does with marks would not be enough.
+                    // "p_Cmax": above it what a scalable control does with marks would not be
+                    // enough.
                     let most = (1.0 / (coupling * coupling)).min(1.0);
                     if dropping >= most || !work.mark(&mut packet) {
                         work.drop(packet);
@@ -190,7 +191,8 @@ impl Discipline for DualPi2 {
     }
 }
 
-/// `laqm`: the low-latency queue's own marking, a ramp over its delay; not for the only packet ("Th_len").
+/// `laqm`: the low-latency queue's own marking, a ramp over its delay; not for the only packet
+/// ("Th_len").
 fn ramp(plan: &Parameters, delay: Duration, is_last: bool) -> f64 {
     if delay < plan.ramp_begin || is_last {
         return 0.0;

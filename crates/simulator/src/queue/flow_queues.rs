@@ -1,10 +1,12 @@
-//! Flow queueing, RFC 8290, section 4: queues chosen by a hash of the flow, served in turn by bytes, new ones first.
+//! Flow queueing, RFC 8290, section 4: queues chosen by a hash of the flow, served in turn by
+//! bytes, new ones first.
 
 use super::managed::Work;
 use crate::engine::Ring;
 use crate::packet::Packet;
 
-/// Packets dropped at once from the fattest queue when there is no room: half of it, at most this many.
+/// Packets dropped at once from the fattest queue when there is no room: half of it, at most this
+/// many.
 const DROP_BATCH: usize = 64;
 
 /// Queues, each with the state `S` of what manages it.
@@ -76,8 +78,8 @@ impl<S: QueueState> FlowQueues<S> {
         while work.backlog.is_over() && self.drop_from_fattest(work) {}
     }
 
-    /// "The queue with the largest current byte count" loses half of its packets from the head, at most 64. False if
-    /// nothing waits.
+    /// "The queue with the largest current byte count" loses half of its packets from the head, at
+    /// most 64. False if nothing waits.
     fn drop_from_fattest(&mut self, work: &mut Work) -> bool {
         let mut fattest = 0;
         for (index, queue) in self.queues.iter().enumerate() {
@@ -97,7 +99,8 @@ impl<S: QueueState> FlowQueues<S> {
         batch > 0
     }
 
-    /// The next packet in the order of the queues; `take` takes the next one of a queue, and keeps its `bytes`.
+    /// The next packet in the order of the queues; `take` takes the next one of a queue, and keeps
+    /// its `bytes`.
     pub fn serve(
         &mut self,
         work: &mut Work,

@@ -1,4 +1,5 @@
-//! FQ-CoDel: queues chosen by a hash of the flow, served in turn, new ones first, each with CoDel. RFC 8290.
+//! FQ-CoDel: queues chosen by a hash of the flow, served in turn, new ones first, each with CoDel.
+//! RFC 8290.
 
 use super::codel::{self, CoDelState};
 use super::flow_queues::{FlowQueues, QueueState};
@@ -82,7 +83,8 @@ mod tests {
     use super::*;
     use crate::queue::flow_queues::FlowQueue;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
+    /// top.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<FlowQueue<CoDelState>>(), 128);

@@ -1,5 +1,6 @@
-//! FQ-PIE: queues chosen by a hash of the flow, served in turn, new ones first, each with PIE. Flow queueing as in RFC
-//! 8290, PIE as in RFC 8033; the two were put together by Linux 5.6 (`sch_fq_pie`), whose defaults these are.
+//! FQ-PIE: queues chosen by a hash of the flow, served in turn, new ones first, each with PIE. Flow
+//! queueing as in RFC 8290, PIE as in RFC 8033; the two were put together by Linux 5.6
+//! (`sch_fq_pie`), whose defaults these are.
 
 use super::flow_queues::{FlowQueue, FlowQueues, QueueState};
 use super::managed::{Discipline, LinkSite, Work};
@@ -18,7 +19,8 @@ selfclock_congestion::parameters! {
         update: Duration = Duration::from_milliseconds(15), shown "15 ms", unit "s", range (1e-9, 1000.0), source "RFC 8033, section 4.2";
         /// Burst that passes after a queue was short: "MAX_BURST".
         burst: Duration = Duration::from_milliseconds(150), shown "150 ms", unit "s", range (0.0, 1000.0), source "RFC 8033, section 4.4";
-        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1.
+        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at
+        /// most 0.1.
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1; our choice, Linux has it off";
         /// Number of queues among which the hash chooses.
         flows: u32 = 1024, shown "1024", unit "", range (1.0, 65536.0), source "Linux sch_fq_pie: flows_cnt";
@@ -46,8 +48,8 @@ pub(crate) struct FqPie {
 struct Managed {
     /// `None` until its first packet.
     state: Option<PieState>,
-    /// How long the packet waited that left last, s. The rate of one queue among several is not known, so its delay is
-    /// that of a time stamp (RFC 8033, section 4.3).
+    /// How long the packet waited that left last, s. The rate of one queue among several is not
+    /// known, so its delay is that of a time stamp (RFC 8033, section 4.3).
     delay: f64,
 }
 
@@ -125,9 +127,10 @@ mod tests {
     use crate::queue::{self, ManagedQueue, QueueLimit};
     use selfclock_congestion::units::Time;
 
-    /// Two flows on a link that sends a packet each millisecond: one sends two each millisecond, the other one each four.
-    /// The queue of the first grows until it loses what its turns do not carry; that of the second stays empty, so that
-    /// nothing of it is dropped, whatever the first has waiting.
+    /// Two flows on a link that sends a packet each millisecond: one sends two each millisecond,
+    /// the other one each four. The queue of the first grows until it loses what its turns do not
+    /// carry; that of the second stays empty, so that nothing of it is dropped, whatever the first
+    /// has waiting.
     #[test]
     fn only_the_queue_that_stands_is_dropped_from() {
         let settings = Parameters { ecn: false, ..Parameters::default() };
@@ -162,9 +165,9 @@ mod tests {
             queue.dequeue(now).expect("there is always a packet");
         }
         assert_eq!(dropped[1], 0);
-        // Flow 0 gets 750 of its 2000 packets a second, so 62.5 % are dropped in the long run. It does not answer, and its
-        // delay is known a queue too late, so the queue swings between 0.2 and 0.7 s: 10 s of drops are off by half a
-        // second of service, 400 packets.
+        // Flow 0 gets 750 of its 2000 packets a second, so 62.5 % are dropped in the long run. It
+        // does not answer, and its delay is known a queue too late, so the queue swings between 0.2
+        // and 0.7 s: 10 s of drops are off by half a second of service, 400 packets.
         let expected = 12_500.0;
         assert!((f64::from(dropped[0]) - expected).abs() < 400.0, "{}", dropped[0]);
     }

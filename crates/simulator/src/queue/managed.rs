@@ -1,8 +1,10 @@
-//! A queue that holds its packets: for disciplines that decide when a packet leaves, or change the order.
+//! A queue that holds its packets: for disciplines that decide when a packet leaves, or change the
+//! order.
 //!
-//! A drop-tail queue knows when a packet will leave as soon as it arrives, and holds only times. These disciplines do
-//! not: CoDel drops at the head, fair queueing takes flows in turn. Their links take a packet from the queue each time
-//! the transmitter is free, and packets come to them at the time of the clock.
+//! A drop-tail queue knows when a packet will leave as soon as it arrives, and holds only times.
+//! These disciplines do not: CoDel drops at the head, fair queueing takes flows in turn. Their
+//! links take a packet from the queue each time the transmitter is free, and packets come to them
+//! at the time of the clock.
 
 use super::QueueLimit;
 use crate::engine::Stream;
@@ -31,9 +33,11 @@ pub trait Discipline: Sized {
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
     /// [`Discipline::decide`] may decide.
     const DECIDES: bool = false;
-    /// Shortcut for one FIFO of which nothing is held, where it is known now what would become of a packet that arrives now and
-    /// whose transmission would begin at `start`. Does all that `enqueue` now and `dequeue` then would do, and says so; the packet
-    /// may be marked. `work` counts as waiting the packets that have passed in this way and whose transmission is still to begin.
+    /// Shortcut for one FIFO of which nothing is held, where it is known now what would become of a
+    /// packet that arrives now and whose transmission would begin at `start`. Does all that
+    /// `enqueue` now and `dequeue` then would do, and says so; the packet may be marked. `work`
+    /// counts as waiting the packets that have passed in this way and whose transmission is still
+    /// to begin.
     fn decide(&mut self, _packet: &mut Packet, _start: Time, _work: &mut Work) -> Decision {
         Decision::Later
     }
@@ -168,8 +172,8 @@ impl ManagedQueue {
         }
     }
 
-    /// A packet arrives; `in_service` is the size of the packet that is being transmitted, `passed` what waits of those that the
-    /// shortcut let pass. If it does not wait it leaves as it came.
+    /// A packet arrives; `in_service` is the size of the packet that is being transmitted, `passed`
+    /// what waits of those that the shortcut let pass. If it does not wait it leaves as it came.
     pub fn enqueue(
         &mut self,
         now: Time,
@@ -193,7 +197,8 @@ impl ManagedQueue {
         self.work.backlog.bytes -= passed.1;
     }
 
-    /// Shortcut: see [`Discipline::decide`]. `passed` is what waits of packets that it let pass before, after `in_service`.
+    /// Shortcut: see [`Discipline::decide`]. `passed` is what waits of packets that it let pass
+    /// before, after `in_service`.
     #[inline]
     pub fn decide(
         &mut self,

@@ -1,7 +1,8 @@
 //! Queue disciplines of links.
 //!
-//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a `managed::Discipline`, declared below
-//! (rustfmt finds files by these declarations), and a line in the list.
+//! A new discipline is a file here, with its [`Settings`](crate::named::Settings) and a
+//! `managed::Discipline`, declared below (rustfmt finds files by these declarations), and a line in
+//! the list.
 
 pub mod codel;
 pub mod drop_tail;
@@ -35,7 +36,8 @@ pub enum QueueLimit {
 }
 
 impl QueueLimit {
-    /// A queue within this limit may hold `packets` packets of `bytes` bytes together. Every drop for want of room is decided here.
+    /// A queue within this limit may hold `packets` packets of `bytes` bytes together. Every drop
+    /// for want of room is decided here.
     #[inline]
     pub fn allows(self, packets: u64, bytes: impl FnOnce() -> u64) -> bool {
         match self {
@@ -46,7 +48,8 @@ impl QueueLimit {
     }
 }
 
-/// Makes the list of disciplines: the plan and the running queue of each, and what forwards to them.
+/// Makes the list of disciplines: the plan and the running queue of each, and what forwards to
+/// them.
 macro_rules! disciplines {
     ($($module:ident::$name:ident,)+) => {
         named! {

@@ -1,4 +1,5 @@
-//! PIE: drops at arrival with a probability that a proportional-integral controller sets from the delay. RFC 8033.
+//! PIE: drops at arrival with a probability that a proportional-integral controller sets from the
+//! delay. RFC 8033.
 
 use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
@@ -11,7 +12,8 @@ const ALPHA: f64 = 0.125;
 const BETA: f64 = 1.25;
 /// Up to twice this, bytes, nothing is dropped: "MEAN_PKTSIZE".
 const MEAN_PACKET: u64 = 1500;
-/// "PIE_MIN_RANDOM" and "PIE_MAX_RANDOM" times: bounds of the accumulated probability between drops.
+/// "PIE_MIN_RANDOM" and "PIE_MAX_RANDOM" times: bounds of the accumulated probability between
+/// drops.
 const LEAST_ACCUMULATED: f64 = 0.85;
 const MOST_ACCUMULATED: f64 = 8.5;
 /// Marks instead of drops up to this probability: "mark_ecnth".
@@ -26,7 +28,8 @@ selfclock_congestion::parameters! {
         update: Duration = Duration::from_milliseconds(15), shown "15 ms", unit "s", range (1e-9, 1000.0), source "RFC 8033, section 4.2";
         /// Burst that passes after the queue was short: "MAX_BURST".
         burst: Duration = Duration::from_milliseconds(150), shown "150 ms", unit "s", range (0.0, 1000.0), source "RFC 8033, section 4.4";
-        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at most 0.1.
+        /// Mark what understands marks (ECN) instead of dropping it, while the probability is at
+        /// most 0.1.
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 8033, section 5.1: optional; our choice";
     }
 }
@@ -123,8 +126,8 @@ impl PieState {
         }
     }
 
-    /// The packet that has arrived behind this many bytes is not kept; one that can be marked is marked instead while
-    /// the probability is low.
+    /// The packet that has arrived behind this many bytes is not kept; one that can be marked is
+    /// marked instead while the probability is low.
     pub fn rejects(
         &mut self,
         plan: &Parameters,
@@ -243,8 +246,8 @@ mod tests {
         control.probability
     }
 
-    /// Each step by hand from the pseudo-code: 0.125 (delay - 0.015) + 1.25 (delay - before), scaled by the range that the
-    /// probability is in.
+    /// Each step by hand from the pseudo-code: 0.125 (delay - 0.015) + 1.25 (delay - before),
+    /// scaled by the range that the probability is in.
     #[test]
     fn updates_are_those_of_the_pseudo_code() {
         // 0.125 * 0.010 + 1.25 * 0.005 = 0.0075.

@@ -1,5 +1,6 @@
-//! Random early detection: drops or marks with a probability that grows with the average queue. Floyd and Jacobson 1993;
-//! "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker 2001.
+//! Random early detection: drops or marks with a probability that grows with the average queue.
+//! Floyd and Jacobson 1993; "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker
+//! 2001.
 
 use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::{Ring, Stream};
@@ -7,13 +8,15 @@ use crate::named::{Contradiction, settings};
 use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration, Packets, Time};
 
-/// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001 paper.
+/// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001
+/// paper.
 const INCREASE: f64 = 0.01;
 const DECREASE: f64 = 0.9;
 const ADAPT_EVERY: Duration = Duration::from_milliseconds(500);
 /// Range in which adaptive RED keeps the maximum probability.
 const ADAPTED: std::ops::RangeInclusive<f64> = 0.01..=0.5;
-/// Packet that an idle time is counted in, bytes: ns-2's `mean_pktsize_` is 500, which today would be small.
+/// Packet that an idle time is counted in, bytes: ns-2's `mean_pktsize_` is 500, which today would
+/// be small.
 const MEAN_PACKET: u64 = 1000;
 
 selfclock_congestion::parameters! {
@@ -93,7 +96,8 @@ impl Red {
     fn average(&mut self, now: Time, packets: u64) {
         let weight = self.plan.weight;
         if let Some(since) = self.idle_since.take() {
-            // "m small packets could have been transmitted during this idle time": each finds the queue empty.
+            // "m small packets could have been transmitted during this idle time": each finds the
+            // queue empty.
             let packets =
                 now.since(since).picoseconds() as f64 / self.packet_time.picoseconds().max(1) as f64;
             self.average *= libm::pow(1.0 - weight, packets);
@@ -239,7 +243,8 @@ mod tests {
         Red::new(Parameters { gentle, ecn: false, ..Parameters::default() }, site())
     }
 
-    /// q (1 - (1 - w)^n) after n arrivals that find q packets; (1 - w)^m of it after m packet times without any.
+    /// q (1 - (1 - w)^n) after n arrivals that find q packets; (1 - w)^m of it after m packet times
+    /// without any.
     #[test]
     fn the_average_is_exponential_in_packets_and_in_idle_packet_times() {
         let mut red = red(true);
@@ -256,7 +261,8 @@ mod tests {
         assert!((red.average / expected - 1.0).abs() < 1e-9, "{}", red.average);
     }
 
-    /// By hand: max_p (avg - min) / (max - min); above the maximum it goes to one at twice that, or is one.
+    /// By hand: max_p (avg - min) / (max - min); above the maximum it goes to one at twice that, or
+    /// is one.
     #[test]
     fn the_probability_is_that_of_the_papers() {
         for (average, gentle, expected) in
@@ -268,8 +274,9 @@ mod tests {
         }
     }
 
-    /// The gap between drops is uniform: from 1 to 1/p_b - 1, because the first packet after a drop has count 1. For p_b = 0.05
-    /// its mean is 10 and it is never above 19. Standard error of the mean of 20 000 gaps: 0.4 %.
+    /// The gap between drops is uniform: from 1 to 1/p_b - 1, because the first packet after a drop
+    /// has count 1. For p_b = 0.05 its mean is 10 and it is never above 19. Standard error of the
+    /// mean of 20 000 gaps: 0.4 %.
     #[test]
     fn gaps_between_drops_are_uniform() {
         let mut red = red(true);

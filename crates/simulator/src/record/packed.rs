@@ -13,7 +13,8 @@ struct Packed {
     time: Time,
     /// As [`Packet::sequence`]: of an acknowledgement the next byte expected.
     sequence: u64,
-    /// Value and echo of the timestamps option, µs; without meaning where the flow has no timestamps.
+    /// Value and echo of the timestamps option, µs; without meaning where the flow has no
+    /// timestamps.
     timestamps: (u32, u32),
     link: u32,
     /// As [`Packet::flow`].
@@ -67,8 +68,8 @@ impl Chunk {
     }
 }
 
-/// Adds to a side table, and returns the place there. The events of a packet on a stretch of its way follow one another and
-/// share one.
+/// Adds to a side table, and returns the place there. The events of a packet on a stretch of its
+/// way follow one another and share one.
 fn keep(extras: &mut Vec<Extra>, extra: &Extra) -> u32 {
     if extras.last() != Some(extra) {
         extras.push(*extra);
@@ -83,7 +84,8 @@ pub struct Packets {
     flows: Arc<[FlowFacts]>,
     /// The flow of each short connection.
     connections: Arc<Vec<u32>>,
-    /// Payload of datagrams, if the plan asks for it: of packets sent since the last records were taken.
+    /// Payload of datagrams, if the plan asks for it: of packets sent since the last records were
+    /// taken.
     payloads: Payloads,
 }
 
@@ -177,8 +179,8 @@ impl PacketRecorder {
         self.overflowed
     }
 
-    /// Brings what happened before `now` into its order, if that is enough to be worth while. Nothing may be added that
-    /// happened before `now`.
+    /// Brings what happened before `now` into its order, if that is enough to be worth while.
+    /// Nothing may be added that happened before `now`.
     #[inline]
     pub fn settle(&mut self, now: Time) {
         if self.pending.records.len() >= self.enough {
@@ -187,7 +189,8 @@ impl PacketRecorder {
         }
     }
 
-    /// A link that is served ahead of the clock writes ahead, too, so records do not come in the order of time.
+    /// A link that is served ahead of the clock writes ahead, too, so records do not come in the
+    /// order of time.
     fn sort_before(&mut self, now: Time) {
         let pending = &mut self.pending;
         let order = order_before(&pending.records, self.since, now);
@@ -202,7 +205,8 @@ impl PacketRecorder {
         self.since = now;
     }
 
-    /// Takes the records of what happened before `now`, however few. Nothing may be added that happened before `now`.
+    /// Takes the records of what happened before `now`, however few. Nothing may be added that
+    /// happened before `now`.
     pub fn take_before(&mut self, now: Time) -> Packets {
         self.sort_before(now);
         self.take_settled()
@@ -235,7 +239,8 @@ fn facts(plan: &Plan) -> Arc<[FlowFacts]> {
     facts.collect()
 }
 
-/// The indices of the records before `until`, in the order of time, equal times as they stand. None is before `since`.
+/// The indices of the records before `until`, in the order of time, equal times as they stand. None
+/// is before `since`.
 fn order_before(records: &[Packed], since: Time, until: Time) -> Vec<usize> {
     let bits = (usize::BITS - records.len().leading_zeros()).max(1);
     let before = records.iter().enumerate().filter(|(_, record)| record.time < until);
@@ -245,7 +250,8 @@ fn order_before(records: &[Packed], since: Time, until: Time) -> Vec<usize> {
         order.sort_by_key(|&index| records[index].time);
         return order;
     }
-    // Time and index in one number: a sort of numbers takes a third of the time of one that looks records up.
+    // Time and index in one number: a sort of numbers takes a third of the time of one that looks
+    // records up.
     let mut keys: Vec<u64> =
         before.map(|(index, record)| record.time.since(since).picoseconds() << bits | index as u64).collect();
     keys.sort_unstable();
@@ -263,7 +269,8 @@ impl Packets {
         self.len() == 0
     }
 
-    /// Payload of datagrams, if the plan asks for it. What was taken before has that of packets sent before.
+    /// Payload of datagrams, if the plan asks for it. What was taken before has that of packets
+    /// sent before.
     pub fn payloads(&self) -> &Payloads {
         &self.payloads
     }
@@ -405,7 +412,8 @@ mod tests {
     }
 
     proptest! {
-        /// However the clock and the records run, the record is what a stable sort by time makes of it.
+        /// However the clock and the records run, the record is what a stable sort by time makes of
+        /// it.
         #[test]
         fn records_are_in_the_order_of_time(
             steps in prop::collection::vec((0_u64..50, prop::collection::vec((0_u64..300, 0_u64..3), 0..20)), 1..60),
@@ -413,7 +421,8 @@ mod tests {
         ) {
             let mut recorder = PacketRecorder::new(&plan());
             recorder.enough = enough;
-            // With a unit of an hour the distance of two times and an index do not fit into 64 bits.
+            // With a unit of an hour the distance of two times and an index do not fit into 64
+            // bits.
             let unit = if far { 3_600 * 1_000_000_000_000 } else { 1 };
             let (mut now, mut expected, mut found) = (Time::ZERO, Vec::new(), Vec::new());
             for (passes, ahead) in steps {

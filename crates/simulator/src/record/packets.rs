@@ -19,7 +19,8 @@ names! {
         Transmit = 2 => "transmit",
         /// It was refused by the queue of a link.
         Drop = 3 => "drop",
-        /// It was lost on the wire of a link (random loss); the time is the end of its transmission.
+        /// It was lost on the wire of a link (random loss); the time is the end of its
+        /// transmission.
         Lose = 4 => "lose",
         /// It arrived at the endpoint it was sent to.
         Deliver = 5 => "deliver",
@@ -39,8 +40,8 @@ pub struct PacketRecord {
     pub link: u32,
     /// Index of the flow.
     pub flow: u32,
-    /// Number of the connection: that of the flow, or for short connections the number of flows and those that started before
-    /// it.
+    /// Number of the connection: that of the flow, or for short connections the number of flows and
+    /// those that started before it.
     pub connection: u32,
     /// Kind of packet.
     pub kind: PacketKind,
@@ -52,7 +53,8 @@ pub struct PacketRecord {
     pub ece: bool,
     /// TCP: the sender has reduced its window.
     pub cwr: bool,
-    /// Count of marked payload that the receiver reports, bytes modulo 2^32 (acknowledgements with accurate ECN); else 0.
+    /// Count of marked payload that the receiver reports, bytes modulo 2^32 (acknowledgements with
+    /// accurate ECN); else 0.
     pub marked: u32,
     /// Number that is unique to this packet on its way through the network.
     pub packet: u64,

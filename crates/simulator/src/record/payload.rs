@@ -15,7 +15,8 @@ pub struct Secrets {
     pub key_log: String,
 }
 
-/// The UDP payload of datagrams, each under the number of its packet, and secrets in the order of time.
+/// The UDP payload of datagrams, each under the number of its packet, and secrets in the order of
+/// time.
 #[derive(Clone, Debug, Default)]
 pub struct Payloads {
     datagrams: BTreeMap<u32, Box<[u8]>>,

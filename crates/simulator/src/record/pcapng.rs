@@ -1,51 +1,62 @@
-//! The packets of one host or of one link as a pcapng capture, which Wireshark, tshark, tcpdump and scapy read.
+//! The packets of one host or of one link as a pcapng capture, which Wireshark, tshark, tcpdump and
+//! scapy read.
 //!
-//! The capture of a host is what tcpdump would see there, in both directions: a packet that the host sends, stamped when its
-//! transmission on the first link begins ([`PacketEvent::Transmit`]) and flagged outbound, and a packet that reaches the host
-//! as its destination, stamped when it does ([`PacketEvent::Deliver`]) and flagged inbound. Each neighbour of the host that
-//! its flows send to or hear from is an interface, named after the link to it. Packets that the host forwards are not its own.
+//! The capture of a host is what tcpdump would see there, in both directions: a packet that the
+//! host sends, stamped when its transmission on the first link begins ([`PacketEvent::Transmit`])
+//! and flagged outbound, and a packet that reaches the host as its destination, stamped when it
+//! does ([`PacketEvent::Deliver`]) and flagged inbound. Each neighbour of the host that its flows
+//! send to or hear from is an interface, named after the link to it. Packets that the host forwards
+//! are not its own.
 //!
-//! The capture of a link is what a tap at its transmitter would see: one packet for each [`PacketEvent::Transmit`], stamped
-//! when its transmission begins.
+//! The capture of a link is what a tap at its transmitter would see: one packet for each
+//! [`PacketEvent::Transmit`], stamped when its transmission begins.
 //!
-//! Times are nanoseconds since the start of the run, rounded down. Packets are in the order of their exact times. Nothing in
-//! the file depends on the machine or its clock: the same run gives the same bytes.
+//! Times are nanoseconds since the start of the run, rounded down. Packets are in the order of
+//! their exact times. Nothing in the file depends on the machine or its clock: the same run gives
+//! the same bytes.
 //!
 //! # What is in a packet
-//! * Link type 101, raw IP. IPv4, then TCP with all its options, or UDP. The headers are complete and their
-//!   checksums right. The TCP and UDP checksums are those of a payload of zeros, which is not stored.
-//! * **Payload** of a QUIC stack's datagrams, if the plan keeps it ([`RecordPlan::payload`]): their real bytes. The TLS
-//!   secrets of a connection stand before the first packet that they protect, in a decryption secrets block, so Wireshark
-//!   and tshark decrypt it by themselves. Datagrams sent outside the time that is recorded have headers alone.
-//! * **Addresses**: node *i* of the plan has 10.0.0.0 + *i* + 1: 10.0.0.1, 10.0.0.2, and so on. The names of the
-//!   nodes that talk over the link stand in a name resolution block, so Wireshark can show them.
-//! * **Ports**: flow *f* sends from port 50000 + *f* mod 4096 to port 40000 + *f* div 4096, whatever its nodes
-//!   are, so a flow is found by its ports in the captures of all links. Short connections are numbered after the flows, in
-//!   the order in which they start. Wireshark takes these ports for no
-//!   protocol above TCP, nor those of the first 4.7 million flows for one above UDP. They last for 37 million.
-//! * **Identification** of IP: the low 16 bits of [`PacketRecord::packet`]. Time to live is always 64: nodes do
-//!   not count hops.
-//! * **Sequence numbers**: byte *n* of the payload has number [`INITIAL_SEQUENCE`] + 1 + *n*, modulo 2^32. The one
-//!   is the SYN's, counted with or without a handshake, so Wireshark's relative numbers are ours plus one.
-//! * **Window**: what the receiver advertises, scaled by the smallest shift (at most 14, RFC 7323) that makes the
-//!   plan's receive window fit in 16 bits, rounded up, never above 65535. Without a handshake a reader does not
-//!   see the shift; Wireshark takes it as a preference. Data segments advertise 65535: nothing is sent to their
-//!   sender.
-//! * **ECN**: the codepoint in the IP header and the TCP flags ECE and CWR of RFC 3168. Of accurate feedback nothing is
-//!   written: its counts are not modelled as they stand on the wire.
-//! * **Resource discovery** packets of FICCRD: IP protocol 253, APR and ER in bit/s as 64-bit numbers, then a byte that is 1
-//!   on the way back.
-//! * **Options**: those of the record. On a SYN and its answer: what the plan's transport negotiates. If SACK
-//!   blocks do not fit beside timestamps and the algorithm's option, the last ones are left out. Wireshark takes
-//!   packet-pair's option of kind 6 for Echo, which has the same kind: it notes that a mark has not Echo's 6 bytes, and
-//!   may warn of the no-operation options that pad a reply. With `option_kind = "253"` it shows an experiment.
+//! * Link type 101, raw IP. IPv4, then TCP with all its options, or UDP. The headers are complete
+//!   and their checksums right. The TCP and UDP checksums are those of a payload of zeros, which is
+//!   not stored.
+//! * **Payload** of a QUIC stack's datagrams, if the plan keeps it ([`RecordPlan::payload`]): their
+//!   real bytes. The TLS secrets of a connection stand before the first packet that they protect,
+//!   in a decryption secrets block, so Wireshark and tshark decrypt it by themselves. Datagrams
+//!   sent outside the time that is recorded have headers alone.
+//! * **Addresses**: node *i* of the plan has 10.0.0.0 + *i* + 1: 10.0.0.1, 10.0.0.2, and so on. The
+//!   names of the nodes that talk over the link stand in a name resolution block, so Wireshark can
+//!   show them.
+//! * **Ports**: flow *f* sends from port 50000 + *f* mod 4096 to port 40000 + *f* div 4096,
+//!   whatever its nodes are, so a flow is found by its ports in the captures of all links. Short
+//!   connections are numbered after the flows, in the order in which they start. Wireshark takes
+//!   these ports for no protocol above TCP, nor those of the first 4.7 million flows for one above
+//!   UDP. They last for 37 million.
+//! * **Identification** of IP: the low 16 bits of [`PacketRecord::packet`]. Time to live is always
+//!   64: nodes do not count hops.
+//! * **Sequence numbers**: byte *n* of the payload has number [`INITIAL_SEQUENCE`] + 1 + *n*,
+//!   modulo 2^32. The one is the SYN's, counted with or without a handshake, so Wireshark's
+//!   relative numbers are ours plus one.
+//! * **Window**: what the receiver advertises, scaled by the smallest shift (at most 14, RFC 7323)
+//!   that makes the plan's receive window fit in 16 bits, rounded up, never above 65535. Without a
+//!   handshake a reader does not see the shift; Wireshark takes it as a preference. Data segments
+//!   advertise 65535: nothing is sent to their sender.
+//! * **ECN**: the codepoint in the IP header and the TCP flags ECE and CWR of RFC 3168. Of accurate
+//!   feedback nothing is written: its counts are not modelled as they stand on the wire.
+//! * **Resource discovery** packets of FICCRD: IP protocol 253, APR and ER in bit/s as 64-bit
+//!   numbers, then a byte that is 1 on the way back.
+//! * **Options**: those of the record. On a SYN and its answer: what the plan's transport
+//!   negotiates. If SACK blocks do not fit beside timestamps and the algorithm's option, the last
+//!   ones are left out. Wireshark takes packet-pair's option of kind 6 for Echo, which has the same
+//!   kind: it notes that a mark has not Echo's 6 bytes, and may warn of the no-operation options
+//!   that pad a reply. With `option_kind = "253"` it shows an experiment.
 //!
 //! # Lengths
-//! The captured length is that of the headers, and of the payload where it is kept. The original length is the size on the wire, except where the plan
-//! counts less for headers than real ones take (0 bytes, say): there it is that of the real headers and the
-//! payload, because a shorter packet could not be read as one with this payload. The length in the IP header is
-//! that of headers and payload, also where the plan counts more (framing, say). Above 65535 bytes it is 0 for TCP,
-//! as in captures of segmentation offload, and stays at 65535 for UDP.
+//! The captured length is that of the headers, and of the payload where it is kept. The original
+//! length is the size on the wire, except where the plan counts less for headers than real ones
+//! take (0 bytes, say): there it is that of the real headers and the payload, because a shorter
+//! packet could not be read as one with this payload. The length in the IP header is that of
+//! headers and payload, also where the plan counts more (framing, say). Above 65535 bytes it is 0
+//! for TCP, as in captures of segmentation offload, and stays at 65535 for UDP.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,8 +87,8 @@ use crate::plan::{Ecn, FlowPlan, Plan, Transport};
 /// Sequence number of a SYN, in both directions. The first byte of payload has the next number.
 pub const INITIAL_SEQUENCE: u32 = 0;
 
-/// `if_tsresol`: timestamps count units of 10^-9 s. Wireshark 4.0 shows wrong times for picoseconds, because it
-/// multiplies the fraction of a second by 10^9 in 64 bits.
+/// `if_tsresol`: timestamps count units of 10^-9 s. Wireshark 4.0 shows wrong times for
+/// picoseconds, because it multiplies the fraction of a second by 10^9 in 64 bits.
 const NANOSECONDS: u8 = 9;
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 /// Longest header: 20 bytes of IPv4, 8 of its options, 60 of TCP.
@@ -114,8 +125,8 @@ pub enum Tap {
 }
 
 impl Tap {
-    /// The host whose capture has this record: that which sends the packet, as its transmission on the first link begins, or
-    /// that which it is delivered to.
+    /// The host whose capture has this record: that which sends the packet, as its transmission on
+    /// the first link begins, or that which it is delivered to.
     pub fn host_of(plan: &Plan, packet: &PacketRecord) -> Option<usize> {
         let way = Way::of(plan.flows.get(packet.flow as usize)?, packet);
         match packet.event {
@@ -167,7 +178,8 @@ impl<'a> Way<'a> {
     }
 }
 
-/// The interfaces of a capture: links that give them their names, and the number of that which each link at the tap belongs to.
+/// The interfaces of a capture: links that give them their names, and the number of that which each
+/// link at the tap belongs to.
 struct Interfaces {
     named: Vec<usize>,
     number: BTreeMap<usize, u32>,
@@ -197,7 +209,8 @@ impl Interfaces {
     }
 }
 
-/// A capture of one host or one link, written packet by packet; see the [module](self) for what is in it.
+/// A capture of one host or one link, written packet by packet; see the [module](self) for what is
+/// in it.
 pub struct Capture<'a, W: Write> {
     file: PcapNgWriter<W>,
     plan: &'a Plan,
@@ -211,8 +224,8 @@ impl<'a, W: Write> Capture<'a, W> {
     /// Begins a capture. Every packet is a few small writes, so `out` should be buffered.
     ///
     /// # Errors
-    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such host or link, or more nodes than addresses
-    /// (16 million).
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the plan has no such host or link, or
+    /// more nodes than addresses (16 million).
     pub fn new(out: W, plan: &'a Plan, tap: Tap) -> io::Result<Self> {
         match tap {
             Tap::Link(link) if link >= plan.links.len() => {
@@ -259,12 +272,13 @@ impl<'a, W: Write> Capture<'a, W> {
         self.file.into_inner()
     }
 
-    /// Writes the packet if it is seen here. Records come in the order of time; those of other places and of other events are
-    /// passed over.
+    /// Writes the packet if it is seen here. Records come in the order of time; those of other
+    /// places and of other events are passed over.
     ///
     /// # Errors
-    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the record does not belong to the plan (a flow it does not have,
-    /// a TCP segment in a UDP flow), or if there are more flows than ports (37 million).
+    /// Those of `out`; and [`io::ErrorKind::InvalidInput`] if the record does not belong to the
+    /// plan (a flow it does not have, a TCP segment in a UDP flow), or if there are more flows than
+    /// ports (37 million).
     pub fn add(&mut self, packet: &PacketRecord, payloads: &Payloads) -> io::Result<()> {
         if !self.tap.sees(self.plan, packet) {
             return Ok(());
@@ -323,7 +337,8 @@ fn decryption_secrets(key_log: &str) -> Vec<u8> {
     body
 }
 
-/// Writes the packets that a tap sees as one pcapng file: a [`Capture`] of the records of a run, in the order of time.
+/// Writes the packets that a tap sees as one pcapng file: a [`Capture`] of the records of a run, in
+/// the order of time.
 ///
 /// # Errors
 /// As [`Capture::new`] and [`Capture::add`].
@@ -390,13 +405,15 @@ impl Header {
         header.ack = packet.kind != PacketKind::Syn;
         header.ece = packet.ece;
         header.cwr = packet.cwr;
-        // RFC 3168, section 6.1.1: a SYN with both flags asks for ECN, a SYN-ACK with ECE alone agrees.
+        // RFC 3168, section 6.1.1: a SYN with both flags asks for ECN, a SYN-ACK with ECE alone
+        // agrees.
         if transport.ecn == Ecn::Classic && handshake {
             header.ece = true;
             header.cwr = packet.kind == PacketKind::Syn;
         }
         if header.ack {
-            // On data this is the byte after the SYN: the sender of acknowledgements sends nothing else.
+            // On data this is the byte after the SYN: the sender of acknowledgements sends nothing
+            // else.
             header.acknowledgment_number = wire_sequence(packet.acknowledgement);
         }
         let options = if handshake { handshake_options(transport, packet) } else { segment_options(packet) };
@@ -412,8 +429,9 @@ impl Header {
     }
 
     fn udp(packet: &PacketRecord, from: Endpoint, to: Endpoint, dscp: u8, payload: &[u8]) -> Self {
-        // No option makes a UDP header longer, so the size on the wire gives the payload. Unlike TCP, UDP has no
-        // segmentation that could explain a larger packet, so what IPv4 cannot hold counts as framing.
+        // No option makes a UDP header longer, so the size on the wire gives the payload. Unlike
+        // TCP, UDP has no segmentation that could explain a larger packet, so what IPv4 cannot hold
+        // counts as framing.
         let length = packet.size.clamp(SHORTEST_DATAGRAM, u16::MAX as u32) - Ipv4Header::MIN_LEN as u32;
         let mut header = UdpHeader {
             source_port: from.port,
@@ -429,8 +447,8 @@ impl Header {
         Self::ip(packet, from, to, IpNumber::UDP, &header.to_bytes(), length, dscp)
     }
 
-    /// Resource discovery: IP protocol 253, "use for experimentation and testing" (RFC 3692). APR and ER in bit/s, 64 bits
-    /// each, then a byte that is 1 on the way back.
+    /// Resource discovery: IP protocol 253, "use for experimentation and testing" (RFC 3692). APR
+    /// and ER in bit/s, 64 bits each, then a byte that is 1 on the way back.
     fn resource_discovery(packet: &PacketRecord, sender: Endpoint, receiver: Endpoint, dscp: u8) -> Self {
         let resource =
             packet.resource.unwrap_or(ResourceDiscovery { rate: 0.0, allowed: 0.0, backward: false });
@@ -443,7 +461,8 @@ impl Header {
         Self::ip(packet, from, to, IpNumber(253), &inner, length, dscp)
     }
 
-    /// Puts an IP header before the header of the transport. `length` is that of the IP payload, bytes.
+    /// Puts an IP header before the header of the transport. `length` is that of the IP payload,
+    /// bytes.
     fn ip(
         packet: &PacketRecord,
         from: Endpoint,
@@ -481,7 +500,8 @@ struct Endpoint {
     port: u16,
 }
 
-/// The part of a TCP or UDP checksum that the IP header gives. A payload of zeros adds nothing to it.
+/// The part of a TCP or UDP checksum that the IP header gives. A payload of zeros adds nothing to
+/// it.
 fn pseudo_header(from: Endpoint, to: Endpoint, protocol: IpNumber, length: u32) -> Sum16BitWords {
     Sum16BitWords::new()
         .add_4bytes(from.address)
@@ -523,7 +543,8 @@ fn wire_sequence(byte: u64) -> u32 {
 /// The window field.
 fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
     let bytes = match packet.kind {
-        // The data sender receives no data; a full field says nothing that an analysis could stumble over.
+        // The data sender receives no data; a full field says nothing that an analysis could
+        // stumble over.
         PacketKind::Data | PacketKind::Datagram | PacketKind::Reply | PacketKind::ResourceDiscovery => {
             return u16::MAX;
         }
@@ -564,14 +585,15 @@ impl Options {
     }
 }
 
-/// Options of a SYN or its answer: 32 bytes at most. In the order of Linux, which pads timestamps with
-/// SACK-permitted where it can.
+/// Options of a SYN or its answer: 32 bytes at most. In the order of Linux, which pads timestamps
+/// with SACK-permitted where it can.
 fn handshake_options(transport: &Transport, packet: &PacketRecord) -> Options {
     let mut options = Options::new();
     options.put(&[2, 4]);
     options.put(&u16::try_from(transport.mss.get()).unwrap_or(u16::MAX).to_be_bytes());
     let sack = transport.recovery.uses_sack();
-    // A connection with timestamps negotiates them here, even if the record of the SYN carries none.
+    // A connection with timestamps negotiates them here, even if the record of the SYN carries
+    // none.
     let timestamps = packet.timestamps.or(transport.timestamps.then_some((0, 0)));
     if sack || timestamps.is_some() {
         if timestamps.is_none() || !sack {

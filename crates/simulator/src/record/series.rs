@@ -30,8 +30,8 @@ impl Sampling {
     }
 }
 
-/// Samples of many flows or links, taken of all at the same times. Those of one time lie side by side: the flows whose turn comes
-/// at about the same time then write near to one another.
+/// Samples of many flows or links, taken of all at the same times. Those of one time lie side by
+/// side: the flows whose turn comes at about the same time then write near to one another.
 #[derive(Clone, Debug)]
 pub struct Rows<T> {
     samples: Vec<T>,
@@ -57,7 +57,8 @@ impl<T: Copy> Rows<T> {
         self.interval
     }
 
-    /// Puts the sample of the flow or link with this index at this time, a multiple of the interval.
+    /// Puts the sample of the flow or link with this index at this time, a multiple of the
+    /// interval.
     #[inline]
     pub fn put(&mut self, time: Time, index: usize, sample: T) {
         let number = time.ticks(self.interval) as usize - 1;
@@ -174,7 +175,8 @@ impl From<Vec<u8>> for Column {
     }
 }
 
-/// Declares what is sampled of a flow or link: one sample, and the series with a column for each quantity of it.
+/// Declares what is sampled of a flow or link: one sample, and the series with a column for each
+/// quantity of it.
 macro_rules! series {
     (
         $(#[doc = $about_sample:literal])+ $Sample:ident,
@@ -200,7 +202,8 @@ macro_rules! series {
         }
 
         impl $Series {
-            /// The sampled quantities with their names, in the order of the fields, without time and index.
+            /// The sampled quantities with their names, in the order of the fields, without time
+            /// and index.
             pub fn quantities(self) -> Vec<(&'static str, Column)> {
                 vec![$((stringify!($quantity), self.$quantity.into())),+]
             }
@@ -267,7 +270,7 @@ series! {
     drops: u64 as u64,
     /// Bytes of packets whose transmission has begun so far.
     bytes: u64 as u64,
-    /// Fraction of the time since the previous sample in which the transmitter was busy; with a trace, of the bytes offered in it,
-    /// zero if none were.
+    /// Fraction of the time since the previous sample in which the transmitter was busy; with a
+    /// trace, of the bytes offered in it, zero if none were.
     utilization: f64 as f64,
 }

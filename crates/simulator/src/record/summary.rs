@@ -36,10 +36,11 @@ pub struct FlowSummary {
     pub from: Name,
     /// Node that receives it.
     pub to: Name,
-    /// In-order payload delivered to the application, over the time from the flow's start to its completion or the
-    /// end of the run.
+    /// In-order payload delivered to the application, over the time from the flow's start to its
+    /// completion or the end of the run.
     pub goodput_bps: f64,
-    /// Everything that arrived at the receiver, headers and repeated segments included, over the same time.
+    /// Everything that arrived at the receiver, headers and repeated segments included, over the
+    /// same time.
     pub throughput_bps: f64,
     /// Segments delivered in order to the application.
     pub delivered_segments: u64,
@@ -59,17 +60,20 @@ pub struct FlowSummary {
     pub rtt_mean_s: Option<f64>,
     /// 95th percentile of the round-trip samples, within 1 %.
     pub rtt_p95_s: Option<f64>,
-    /// Time from the flow's start until its last byte was acknowledged; null if it did not complete.
+    /// Time from the flow's start until its last byte was acknowledged; null if it did not
+    /// complete.
     pub completion_s: Option<f64>,
-    /// Of a flow that is made of short connections, whose sums are in the fields above; null for others.
+    /// Of a flow that is made of short connections, whose sums are in the fields above; null for
+    /// others.
     pub connections: Option<ConnectionsSummary>,
-    /// Of a connection of a foreign stack that ended against its will: when and why. Others leave it out.
+    /// Of a connection of a foreign stack that ended against its will: when and why. Others leave
+    /// it out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<FailureSummary>,
 }
 
-/// As the derived one, but a flow that has not failed says nothing of failures: fingerprints are made of this text, and a
-/// field that only foreign stacks have must not change all of them.
+/// As the derived one, but a flow that has not failed says nothing of failures: fingerprints are
+/// made of this text, and a field that only foreign stacks have must not change all of them.
 impl fmt::Debug for FlowSummary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = formatter.debug_struct("FlowSummary");

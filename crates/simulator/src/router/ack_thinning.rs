@@ -12,7 +12,8 @@ use selfclock_congestion::units::{Duration, Time};
 selfclock_congestion::parameters! {
     /// Settings of ACK thinning.
     Parameters {
-        /// How close two acknowledgements must be; one waits for its successor for that long at most.
+        /// How close two acknowledgements must be; one waits for its successor for that long at
+        /// most.
         interval: Duration = Duration::ZERO, shown "", unit "s", range ABOVE_ZERO, source "";
     }
 }

@@ -1,5 +1,6 @@
-//! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands before a flow's packets labels
-//! them with the flow's rate; the others know no flows and drop by label.
+//! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands
+//! before a flow's packets labels them with the flow's rate; the others know no flows and drop by
+//! label.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
@@ -88,7 +89,8 @@ struct Core {
 impl Core {
     /// `estimate_alpha` of figure 3 of the paper.
     fn estimate(&mut self, now: Time, window: Duration, label: f64) {
-        // Of a flow's first packet no rate is known. A share of nothing would stay nothing whatever it is multiplied by.
+        // Of a flow's first packet no rate is known. A share of nothing would stay nothing whatever
+        // it is multiplied by.
         let largest = Some(self.largest_label.max(label)).filter(|&label| label > 0.0);
         if self.arrival.rate >= self.capacity {
             // The first estimate is the largest label of the last window.
@@ -177,7 +179,8 @@ impl Mechanism for Csfq {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
+    /// top.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<Average>(), 32);

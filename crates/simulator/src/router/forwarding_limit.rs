@@ -40,7 +40,8 @@ settings!(
     "our choice"
 );
 
-/// One processor for all the links before which it stands: a FIFO queue with a constant service time per packet.
+/// One processor for all the links before which it stands: a FIFO queue with a constant service
+/// time per packet.
 #[derive(Clone, Debug)]
 pub(crate) struct ForwardingLimit {
     /// Time that a packet takes.

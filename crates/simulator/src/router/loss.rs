@@ -1,5 +1,5 @@
-//! Loss of chosen kinds of packets: what happens to a mechanism when its own packets fail, and those alone; outages, and the
-//! regular losses that RFC 5166 measures a response with.
+//! Loss of chosen kinds of packets: what happens to a mechanism when its own packets fail, and
+//! those alone; outages, and the regular losses that RFC 5166 measures a response with.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
@@ -38,7 +38,8 @@ impl ParameterType for Kinds {
 selfclock_congestion::parameters! {
     /// Settings of a loss of chosen kinds of packets.
     Parameters {
-        /// Probability of loss of each, independently. One of probability, every and spacing is needed.
+        /// Probability of loss of each, independently. One of probability, every and spacing is
+        /// needed.
         probability: Option<f64> = None, shown "not used", unit "", range (0.0, 1.0), source "our choice";
         /// Every Nth is lost, whatever flow it is of.
         every: Option<u64> = None, shown "not used", unit "", range (1.0, f64::INFINITY), source "our choice";

@@ -1,4 +1,5 @@
-//! The interface of a router mechanism: what it implements, and what it may ask of the network around it.
+//! The interface of a router mechanism: what it implements, and what it may ask of the network
+//! around it.
 
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target, Timer};
@@ -50,7 +51,8 @@ pub trait Mechanism: Sized {
         0
     }
 
-    /// A consequence of the settings that can hardly be meant, before a link whose largest data packets have this size.
+    /// A consequence of the settings that can hardly be meant, before a link whose largest data
+    /// packets have this size.
     fn note(_: &Self::Settings, _: Option<Bytes>) -> Option<&'static str> {
         None
     }
@@ -146,7 +148,8 @@ pub trait Surroundings {
     fn waiting(&mut self, link: usize, now: Time) -> Waiting;
     /// Out-of-line parts of packets.
     fn extras(&mut self) -> &mut Extras;
-    /// The flow of the plan that a packet with this `hop` belongs to; short connections belong to theirs.
+    /// The flow of the plan that a packet with this `hop` belongs to; short connections belong to
+    /// theirs.
     fn flow_at(&self, hop: u32) -> usize;
     /// The link that a `hop` stands for.
     fn link_at(&self, hop: u32) -> usize;
@@ -154,7 +157,8 @@ pub trait Surroundings {
     fn first_link(&self, flow: usize, wanted: &dyn Fn(usize) -> bool) -> Option<usize>;
     /// The `hop` that stands for the link at this position of the way of a flow's acknowledgements.
     fn acknowledgement_hop(&self, flow: usize, position: u32) -> u32;
-    /// Puts a packet on its way past the mechanism `router`, into the link that its `hop` stands for.
+    /// Puts a packet on its way past the mechanism `router`, into the link that its `hop` stands
+    /// for.
     fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet);
     /// Numbers, counts and records a packet that is about to be sent.
     fn count_sent(&mut self, now: Time, packet: &mut Packet);
@@ -177,13 +181,15 @@ pub struct Station<'a> {
 }
 
 impl Station<'_> {
-    /// Puts a packet on its way that was held or that the mechanism has made: past this mechanism, into the link that the
-    /// packet's `hop` stands for, which must be one that the mechanism stands before.
+    /// Puts a packet on its way that was held or that the mechanism has made: past this mechanism,
+    /// into the link that the packet's `hop` stands for, which must be one that the mechanism
+    /// stands before.
     pub fn release(&mut self, packet: Packet) {
         self.network.release(self.events, self.now, self.router, packet);
     }
 
-    /// A packet of the mechanism's own enters the network: [`Station::release`], and it is counted and recorded as sent.
+    /// A packet of the mechanism's own enters the network: [`Station::release`], and it is counted
+    /// and recorded as sent.
     pub fn send(&mut self, mut packet: Packet) {
         self.network.count_sent(self.now, &mut packet);
         self.release(packet);
@@ -194,7 +200,8 @@ impl Station<'_> {
         self.network.consume(self.now, packet);
     }
 
-    /// Sets the mechanism's timer, a field of its own; when it comes up [`Mechanism::on_timer`] is called.
+    /// Sets the mechanism's timer, a field of its own; when it comes up [`Mechanism::on_timer`] is
+    /// called.
     pub fn set_timer(&mut self, timer: &mut Timer, deadline: Time) {
         timer.set(self.events, deadline, Target::Router(self.router));
     }

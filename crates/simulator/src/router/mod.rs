@@ -1,11 +1,12 @@
 //! Mechanisms in routers: code that sees packets as they are about to enter a link.
 //!
-//! A mechanism can drop a packet, change it, hold it and release it later, and send packets of its own; it has a timer.
-//! Packets stop where one stands, so it sees them in the order of time. Where a route begins at a host, so does the first
-//! link: a mechanism there sees what that host sends.
+//! A mechanism can drop a packet, change it, hold it and release it later, and send packets of its
+//! own; it has a timer. Packets stop where one stands, so it sees them in the order of time. Where
+//! a route begins at a host, so does the first link: a mechanism there sees what that host sends.
 //!
-//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a `mechanism::Mechanism`, declared below (rustfmt
-//! finds files by these declarations), and a line in the list.
+//! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a
+//! `mechanism::Mechanism`, declared below (rustfmt finds files by these declarations), and a line
+//! in the list.
 
 pub mod ack_thinning;
 pub mod csfq;
@@ -26,7 +27,8 @@ use crate::packet::Packet;
 use mechanism::{Fate, Mechanism, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
-/// Makes the list of mechanisms: the plan and the running mechanism of each, and what forwards to them.
+/// Makes the list of mechanisms: the plan and the running mechanism of each, and what forwards to
+/// them.
 macro_rules! mechanisms {
     ($($module:ident::$name:ident,)+) => {
         named! {
@@ -40,8 +42,8 @@ macro_rules! mechanisms {
                 match self { $(Self::$name(_) => $module::$name::PLACEMENT,)+ }
             }
 
-            /// A consequence of the settings that can hardly be meant, before a link whose largest data packets have this
-            /// size, if there is one.
+            /// A consequence of the settings that can hardly be meant, before a link whose largest
+            /// data packets have this size, if there is one.
             pub fn note(&self, largest_packet: Option<Bytes>) -> Option<&'static str> {
                 match self { $(Self::$name(settings) => $module::$name::note(settings, largest_packet),)+ }
             }
@@ -54,8 +56,8 @@ macro_rules! mechanisms {
             }
         }
 
-        /// A mechanism at work, whichever it is. Each is boxed as a whole, so that it can step aside while it works on the
-        /// network.
+        /// A mechanism at work, whichever it is. Each is boxed as a whole, so that it can step
+        /// aside while it works on the network.
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant)]
         pub(crate) enum AnyMechanism {

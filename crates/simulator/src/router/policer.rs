@@ -22,8 +22,9 @@ settings!(
     "RFC 2475, section 2.3.3.4"
 );
 
-/// A bucket of tokens before each of its links. A token is the time that a byte takes at the policed rate, so the bucket
-/// is a time: that at which it would be full (the virtual scheduling form of the leaky bucket).
+/// A bucket of tokens before each of its links. A token is the time that a byte takes at the
+/// policed rate, so the bucket is a time: that at which it would be full (the virtual scheduling
+/// form of the leaky bucket).
 #[derive(Clone, Debug)]
 pub(crate) struct Policer {
     settings: Parameters,

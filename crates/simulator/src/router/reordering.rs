@@ -1,5 +1,5 @@
-//! Reordering: some packets are held for a time, and those behind them overtake them, as on paths whose packets take
-//! several ways (RFC 4737).
+//! Reordering: some packets are held for a time, and those behind them overtake them, as on paths
+//! whose packets take several ways (RFC 4737).
 
 use std::collections::VecDeque;
 

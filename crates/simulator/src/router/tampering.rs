@@ -31,8 +31,8 @@ selfclock_congestion::parameters! {
         receive_window: Option<Bytes> = None, shown "as it is", unit "B", range (0.0, f64::INFINITY), source "our choice";
         /// Rate that resource discovery packets of FICCRD on their way back then allow.
         allowed_rate: Option<Rate> = None, shown "as it is", unit "bit/s", range ABOVE_ZERO, source "our choice";
-        /// Options by which an algorithm speaks to its peer: the last one comes again on each packet that has none, or a
-        /// packet carries that of the one before.
+        /// Options by which an algorithm speaks to its peer: the last one comes again on each
+        /// packet that has none, or a packet carries that of the one before.
         options: OptionTampering = OptionTampering::None, shown "none", unit "", range (0.0, 0.0), source "our choice";
     }
 }
@@ -98,7 +98,8 @@ impl Tampering {
         let key = (packet.flow, packet.kind as u8);
         let option = match self.settings.options {
             OptionTampering::None => return,
-            // Once more on each packet that has none. Beside SACK blocks there may be no room for it.
+            // Once more on each packet that has none. Beside SACK blocks there may be no room for
+            // it.
             OptionTampering::Duplicate if extra.option.is_none() && extra.sack_blocks == 0 => {
                 self.options.get(&key).copied()
             }
@@ -106,7 +107,8 @@ impl Tampering {
                 self.options.extend(extra.option.map(|option| (key, option)));
                 return;
             }
-            // In the place of that of the packet before, whose own comes next; the first stays where it is.
+            // In the place of that of the packet before, whose own comes next; the first stays
+            // where it is.
             OptionTampering::Swap => {
                 let Some(option) = extra.option else { return };
                 self.options.insert(key, option)

@@ -1,5 +1,5 @@
-//! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue shares what is spare, or what is too much, among the
-//! packets of one mean round-trip time, and no state is kept for any flow.
+//! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue shares what is spare, or what
+//! is too much, among the packets of one mean round-trip time, and no state is kept for any flow.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::named::settings;
@@ -19,10 +19,12 @@ settings!(
     "Katabi, Handley and Rohrs 2002"
 );
 
-/// Stability constants of the efficiency controller: any pair with 0 < alpha < pi / (4 sqrt 2), beta = alpha^2 sqrt 2.
+/// Stability constants of the efficiency controller: any pair with 0 < alpha < pi / (4 sqrt 2),
+/// beta = alpha^2 sqrt 2.
 const ALPHA: f64 = 0.4;
 const BETA: f64 = 0.226;
-/// Part of the traffic that is taken from all and given anew in each interval, so that shares become equal.
+/// Part of the traffic that is taken from all and given anew in each interval, so that shares
+/// become equal.
 const SHUFFLE: f64 = 0.1;
 /// Bounds of the control interval, and its first value: those of ns-2.
 const SHORTEST: f64 = 0.001;
@@ -171,7 +173,8 @@ impl Mechanism for Xcp {
 mod tests {
     use super::*;
 
-    /// By hand: 1250000 B/s, an interval of 0.1 s, 100000 B came from one flow with 0.1 s and 10000 B, no queue.
+    /// By hand: 1250000 B/s, an interval of 0.1 s, 100000 B came from one flow with 0.1 s and 10000
+    /// B, no queue.
     #[test]
     fn an_interval_shares_what_is_spare() {
         let mut queue = OutputQueue::new(1_250_000.0);
@@ -184,7 +187,8 @@ mod tests {
         queue.end_interval();
         // phi = 0.4 * 0.1 * (1250000 - 1000000) = 10000 B; h = max(0, 0.1 * 100000 - 10000) = 0.
         assert!((queue.positive_left - 100_000.0).abs() < 1e-6 && queue.negative_left == 0.0);
-        // Sum of rtt s / cwnd: 100 * 0.1 * 1000 / 10000 = 1 s, so xi_p = 100000 B/s^2; each packet gets 0.1^2 / 10 of it.
+        // Sum of rtt s / cwnd: 100 * 0.1 * 1000 / 10000 = 1 s, so xi_p = 100000 B/s^2; each packet
+        // gets 0.1^2 / 10 of it.
         let granted = queue.grant(1000.0, 10_000.0, 0.1, f64::INFINITY);
         assert!((granted - 100.0).abs() < 1e-9, "{granted}");
         // A hundred packets share the 10000 B.
@@ -194,7 +198,8 @@ mod tests {
         assert!(queue.positive_left.abs() < 1e-6, "{}", queue.positive_left);
     }
 
-    /// A standing queue of 50000 B at full load: phi = -0.226 * 50000; the shuffle of a tenth of the traffic is less.
+    /// A standing queue of 50000 B at full load: phi = -0.226 * 50000; the shuffle of a tenth of
+    /// the traffic is less.
     #[test]
     fn a_queue_takes_back() {
         let mut queue = OutputQueue::new(1_000_000.0);

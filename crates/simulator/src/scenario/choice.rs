@@ -1,7 +1,8 @@
-//! Choices in one word: `cubic+hystart++:beta=0.8` for an algorithm, `codel:target=5ms` for a queue discipline.
+//! Choices in one word: `cubic+hystart++:beta=0.8` for an algorithm, `codel:target=5ms` for a queue
+//! discipline.
 //!
-//! Each becomes the inline table that a scenario file would have in its place. The table is read as a file's is, so that one
-//! reader says what is allowed; a problem is then placed in the word.
+//! Each becomes the inline table that a scenario file would have in its place. The table is read as
+//! a file's is, so that one reader says what is allowed; a problem is then placed in the word.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -15,8 +16,8 @@ use super::reader::{FromItem, Item};
 use super::stack::{self, Control};
 use super::table::queue::Queue;
 
-/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`, or of a controller of a
-/// stack: `{ stack = "quinn", controller = "bbr" }`.
+/// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`, or of a
+/// controller of a stack: `{ stack = "quinn", controller = "bbr" }`.
 ///
 /// # Errors
 /// No algorithm has this name, a parameter is unknown, or its value is not allowed.

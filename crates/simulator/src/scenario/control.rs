@@ -1,4 +1,5 @@
-//! `congestion_control`: which start and window, or which model, with which parameters, from the registry of algorithms.
+//! `congestion_control`: which start and window, or which model, with which parameters, from the
+//! registry of algorithms.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,8 @@ fn shown(text: &str) -> String {
     format!("{:?}", format!("{short}{more}"))
 }
 
-/// Reads a file's bytes: one time in milliseconds a line. Lines may end as on Windows. `name` stands for the file in messages.
+/// Reads a file's bytes: one time in milliseconds a line. Lines may end as on Windows. `name`
+/// stands for the file in messages.
 pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let mut builder = DeliveryTraceBuilder::default();
     let mut reader = BufReader::with_capacity(1 << 16, bytes.take(LARGEST_FILE + 1));
@@ -161,8 +162,8 @@ impl DeliveryTraces {
         Ok(trace)
     }
 
-    /// The scenario's text with the traces themselves in the place of their paths: enough to repeat the run where the files are
-    /// not, or have changed.
+    /// The scenario's text with the traces themselves in the place of their paths: enough to repeat
+    /// the run where the files are not, or have changed.
     pub fn inline(mut self, text: &str) -> String {
         let mut inlined = text.to_owned();
         self.places.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));

@@ -57,7 +57,8 @@ impl ScenarioError {
 }
 
 impl Location {
-    /// The place of a range of bytes of a text. A range of several lines is cut at the end of its first.
+    /// The place of a range of bytes of a text. A range of several lines is cut at the end of its
+    /// first.
     fn new(text: &str, span: Range<usize>) -> Self {
         let start = char_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);

@@ -67,7 +67,8 @@ pub struct Scenario {
     pub plan: Plan,
     /// One line for people.
     pub title: Option<String>,
-    /// The TOML text with the overrides applied and delivery traces in it: enough to repeat the run.
+    /// The TOML text with the overrides applied and delivery traces in it: enough to repeat the
+    /// run.
     pub text: String,
     /// Name of the file.
     pub source_name: String,
@@ -97,8 +98,8 @@ impl Scenario {
         Self::read(registry, &text, &source_name, folder, overrides)
     }
 
-    /// Reads a text. The text alone must be valid; an error that an override causes names the override. Relative paths in it
-    /// start at the working directory.
+    /// Reads a text. The text alone must be valid; an error that an override causes names the
+    /// override. Relative paths in it start at the working directory.
     pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_with(&Registry::built_in(), text, source_name, overrides)
     }
@@ -129,8 +130,8 @@ impl Scenario {
         Ok(Self { plan, title, text, source_name, registry: registry.clone(), folder: folder.to_owned() })
     }
 
-    /// The same scenario with further overrides. A seed of [`Self::with_seed`] and the choice of [`Self::unrecorded`] stay
-    /// unless an override says otherwise.
+    /// The same scenario with further overrides. A seed of [`Self::with_seed`] and the choice of
+    /// [`Self::unrecorded`] stay unless an override says otherwise.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
         let reader = Reader { registry: &self.registry, stem: stem(&self.source_name), folder: &self.folder };
         let Checked { mut plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
@@ -203,8 +204,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The problem of a text with overrides, placed in the first of them after which it is there: at what was written
-    /// there, or at its value.
+    /// The problem of a text with overrides, placed in the first of them after which it is there:
+    /// at what was written there, or at its value.
     fn blame(
         &self,
         text: &str,

@@ -17,8 +17,8 @@ impl Contradiction {
     }
 }
 
-/// Reads the choice that a table makes with `key`, or else `default`, with the settings beside it. The keys of `structure`
-/// are read elsewhere.
+/// Reads the choice that a table makes with `key`, or else `default`, with the settings beside it.
+/// The keys of `structure` are read elsewhere.
 pub fn read_named<T: Named>(
     table: &Item<'_>,
     (key, what): (&'static str, &str),
@@ -151,7 +151,8 @@ pub fn value_schema(parameter: &Parameter) -> Json {
     }
 }
 
-/// JSON Schemas of the tables that [`read_named`] reads, one for each choice, with the keys of its structure.
+/// JSON Schemas of the tables that [`read_named`] reads, one for each choice, with the keys of its
+/// structure.
 pub fn named_schemas<T: Named>(
     key: &'static str,
     about: &str,

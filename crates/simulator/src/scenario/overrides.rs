@@ -1,8 +1,8 @@
 //! Overrides of a scenario: `PATH=VALUE`.
 //!
-//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`, `flow[0].start` or, for
-//! every element, `flow.*.start`. A value is TOML; what is not TOML is taken as a string, so quotes can be
-//! left out.
+//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`,
+//! `flow[0].start` or, for every element, `flow.*.start`. A value is TOML; what is not TOML is
+//! taken as a string, so quotes can be left out.
 
 use std::ops::Range;
 

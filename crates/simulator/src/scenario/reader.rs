@@ -1,8 +1,8 @@
 //! From TOML values to typed ones, each with its place in the file.
 //!
-//! A type that can stand in a scenario implements [`FromItem`]: how it is read, and its JSON Schema. [`table!`]
-//! declares a struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
-//! from the same lines.
+//! A type that can stand in a scenario implements [`FromItem`]: how it is read, and its JSON
+//! Schema. [`table!`] declares a struct for a TOML table, so that its keys, their descriptions, the
+//! reader and the schema come from the same lines.
 
 use selfclock_congestion::quantity::{self, Dimension, Quantity};
 use selfclock_congestion::registry::Registry;
@@ -357,8 +357,8 @@ pub trait Table: Sized {
     fn key_schemas() -> Vec<KeySchema>;
 }
 
-/// Declares a struct for a TOML table: each key with its description and type ([`Needed`], [`Maybe`] or
-/// [`List`]). `..part: Other` at the end adds the keys of another table.
+/// Declares a struct for a TOML table: each key with its description and type ([`Needed`],
+/// [`Maybe`] or [`List`]). `..part: Other` at the end adds the keys of another table.
 macro_rules! table {
     ($($(#[doc = $about:literal])+ $name:ident {
         $($(#[doc = $key_about:literal])+ $key:ident: $kind:ty,)+ $(..$part:ident: $whole:ty,)?

@@ -1,4 +1,5 @@
-//! `stack`, and algorithms that name a stack: `quinn:bbr` is quinn's own BBR, `cubic@quinn` is our CUBIC in quinn.
+//! `stack`, and algorithms that name a stack: `quinn:bbr` is quinn's own BBR, `cubic@quinn` is our
+//! CUBIC in quinn.
 
 use selfclock_congestion::registry::{Registry, Selection};
 use serde_json::{Value as Json, json};
@@ -7,7 +8,8 @@ use super::error::{Place, Problem, allowed};
 use super::reader::{FromItem, Item};
 use crate::stack::{self, KNOWN, Stack};
 
-/// The keys of a table in `congestion_control` that name the stack in which the algorithm is to run, and one of its own.
+/// The keys of a table in `congestion_control` that name the stack in which the algorithm is to
+/// run, and one of its own.
 pub const STACK: &str = "stack";
 pub const CONTROLLER: &str = "controller";
 

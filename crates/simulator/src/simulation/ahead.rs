@@ -8,8 +8,9 @@ use crate::packet::PacketKind;
 use crate::subset::Held;
 use crate::transport::{Context, sender::TOUCHED};
 
-/// Asks for what the packets touch that are next in this lane: of a far one what is known from the packet alone, of a near one
-/// what that leads to. A flow's packets mostly come in bursts, of which the first asks for all.
+/// Asks for what the packets touch that are next in this lane: of a far one what is known from the
+/// packet alone, of a near one what that leads to. A flow's packets mostly come in bursts, of which
+/// the first asks for all.
 #[inline(always)]
 pub(super) fn prefetch_ahead(
     network: &Network,

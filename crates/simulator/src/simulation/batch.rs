@@ -1,11 +1,13 @@
 //! Batches of acknowledgements.
 //!
-//! What a window sends arrives at the bottleneck evenly, and so its acknowledgements come back evenly: "the 'self-clocking'
-//! property" (Jacobson 1988). Where a round trip has no stop but the sender, and each acknowledgement lets leave as much as
-//! it acknowledges, whatever crosses the network crosses it as the packet before it did, only later: it waits as long at every
-//! link. So of many acknowledgements that arrive one after the other, each is shown to the sender and its congestion control,
-//! and what then leaves becomes an acknowledgement on its way; links and receiver are told once, of all of them. Nothing of
-//! this changes a result: it ends where anything else would happen.
+//! What a window sends arrives at the bottleneck evenly, and so its acknowledgements come back
+//! evenly: "the 'self-clocking' property" (Jacobson 1988). Where a round trip has no stop but the
+//! sender, and each acknowledgement lets leave as much as it acknowledges, whatever crosses the
+//! network crosses it as the packet before it did, only later: it waits as long at every link. So
+//! of many acknowledgements that arrive one after the other, each is shown to the sender and its
+//! congestion control, and what then leaves becomes an acknowledgement on its way; links and
+//! receiver are told once, of all of them. Nothing of this changes a result: it ends where anything
+//! else would happen.
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
@@ -16,7 +18,8 @@ use selfclock_congestion::units::Duration;
 
 /// A batch of fewer acknowledgements is not worth while.
 const FEWEST: u64 = 3;
-/// After `ATTEMPTS` consecutive failures, back off exponentially, up to `MOST_PATIENCE` ACKs between attempts.
+/// After `ATTEMPTS` consecutive failures, back off exponentially, up to `MOST_PATIENCE` ACKs
+/// between attempts.
 const ATTEMPTS: u32 = 4;
 const MOST_PATIENCE: u32 = 64;
 
@@ -45,8 +48,8 @@ impl Patience {
 }
 
 impl Simulation {
-    /// The next event is the first packet of this lane. If it begins a batch, all of it happens, but at most `most` events.
-    /// Returns how many events were taken; zero: it is none.
+    /// The next event is the first packet of this lane. If it begins a batch, all of it happens,
+    /// but at most `most` events. Returns how many events were taken; zero: it is none.
     #[inline]
     pub(super) fn run_batch(&mut self, lane: u32, most: u64) -> u64 {
         let Some(first) = self.network.first_of(lane) else { return 0 };
@@ -108,7 +111,8 @@ impl Simulation {
         };
         let (mut groups, mut taken, mut is_left) = (0, 0, false);
         let mut lag = Duration::ZERO;
-        // The segment that is acknowledged first gives the echo: of this group, or of the one before if some were left of that.
+        // The segment that is acknowledged first gives the echo: of this group, or of the one
+        // before if some were left of that.
         let mut echo_of_left = receiver.recent_timestamp();
         while taken < most {
             let time = batch.start + lag;
@@ -207,7 +211,8 @@ mod tests {
         (simulation.finish(), in_batches)
     }
 
-    /// The outcome event by event, as it is without batches; and without the shortcut for plain ACKs, if there is to be none.
+    /// The outcome event by event, as it is without batches; and without the shortcut for plain
+    /// ACKs, if there is to be none.
     fn event_by_event(scenario: &Scenario, plain_acks: bool) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
@@ -221,7 +226,8 @@ mod tests {
         simulation.run().expect("a built-in algorithm")
     }
 
-    /// Fails if anything but the time it takes depends on batches or on the shortcut for plain ACKs. Returns the part of the events that was taken in them.
+    /// Fails if anything but the time it takes depends on batches or on the shortcut for plain
+    /// ACKs. Returns the part of the events that was taken in them.
     fn part_in_batches(text: &str) -> f64 {
         let scenario =
             Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));

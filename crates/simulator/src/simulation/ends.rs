@@ -12,7 +12,8 @@ use crate::transport::udp::{UdpSink, UdpSource};
 use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::units::Time;
 
-/// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every acknowledgement.
+/// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every
+/// acknowledgement.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)]
 pub(super) enum SendingEnd {

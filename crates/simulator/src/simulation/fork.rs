@@ -13,7 +13,8 @@ pub enum NotForked {
     /// The plans differ from the beginning.
     #[error(transparent)]
     Different(#[from] Difference),
-    /// They differ from a time on that is past, or up to which something has been computed ahead of the clock.
+    /// They differ from a time on that is past, or up to which something has been computed ahead of
+    /// the clock.
     #[error("the scenarios differ from {:.6} s on, and the run that is forked has come to {:.6} s", .from.seconds(), .now.seconds())]
     Past {
         /// From when on the plans differ.
@@ -29,12 +30,13 @@ impl Simulation {
         self.clone()
     }
 
-    /// A copy that goes on as the run of another plan, as if it had been that from the beginning. The plan may differ in what
-    /// [`Plan::same_until`] allows.
+    /// A copy that goes on as the run of another plan, as if it had been that from the beginning.
+    /// The plan may differ in what [`Plan::same_until`] allows.
     ///
     /// # Errors
-    /// If the plans differ from the beginning, or from a time on that the run has reached. A link that is served ahead of the
-    /// clock reaches a change earlier than the clock does, and a busy one counts as served until its queue is empty.
+    /// If the plans differ from the beginning, or from a time on that the run has reached. A link
+    /// that is served ahead of the clock reaches a change earlier than the clock does, and a busy
+    /// one counts as served until its queue is empty.
     pub fn fork_to(&self, plan: &Plan) -> Result<Self, NotForked> {
         let from = self.plan.same_until(plan)?;
         let past = |from| NotForked::Past { from, now: self.now };
@@ -106,10 +108,12 @@ impl Trunk {
         self.stages.last_mut().expect("there is always one")
     }
 
-    /// The time up to which to advance the run next, before a call of [`Trunk::keep`]; `None`: the trunk is whole.
+    /// The time up to which to advance the run next, before a call of [`Trunk::keep`]; `None`: the
+    /// trunk is whole.
     ///
-    /// A link that is served ahead of the clock has reached the time of the fork before the clock has. Copies an eighth and a
-    /// 32nd before the end are early enough for all but the longest queues; without any a run begins at its beginning.
+    /// A link that is served ahead of the clock has reached the time of the fork before the clock
+    /// has. Copies an eighth and a 32nd before the end are early enough for all but the longest
+    /// queues; without any a run begins at its beginning.
     pub fn next(&self) -> Option<Time> {
         let until = self.until.picoseconds().saturating_sub(1);
         let stages = [until - until / 8, until - until / 32, until];

@@ -54,11 +54,12 @@ pub struct Simulation {
     plan: Plan,
 }
 
-/// Events between two looks at whether a run must stop: of user-defined algorithms, a few milliseconds.
+/// Events between two looks at whether a run must stop: of user-defined algorithms, a few
+/// milliseconds.
 const EVENTS_UNCHECKED: u64 = 10_000;
 
-/// Events between two looks at whether there are packet records to bring into their order: some ten times as many records,
-/// which a second-level cache holds.
+/// Events between two looks at whether there are packet records to bring into their order: some ten
+/// times as many records, which a second-level cache holds.
 const EVENTS_UNSETTLED: u64 = 1_000;
 
 /// The state of this many flows, three kilobytes each, stays in a cache of two megabytes.
@@ -172,7 +173,8 @@ impl Simulation {
         Ok(if self.now == self.end { Progress::Finished } else { Progress::Underway })
     }
 
-    /// Runs at most `events` events of those up to a time that is not past. It is finished when that time is reached.
+    /// Runs at most `events` events of those up to a time that is not past. It is finished when
+    /// that time is reached.
     ///
     /// # Errors
     /// As [`Simulation::advance`].
@@ -222,8 +224,8 @@ impl Simulation {
         Progress::Underway
     }
 
-    /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up to this number of events:
-    /// its packets need not go through the event queue.
+    /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up
+    /// to this number of events: its packets need not go through the event queue.
     #[inline(never)]
     fn run_udp(&mut self, flow: u32, last: u64) {
         let Self { now, end, events, network, sources, .. } = self;
@@ -241,8 +243,8 @@ impl Simulation {
         }
     }
 
-    /// Takes the packet records so far, in the order of time, but for the last ones, which later ones may go before. The rest
-    /// comes with the next call, or with the outcome.
+    /// Takes the packet records so far, in the order of time, but for the last ones, which later
+    /// ones may go before. The rest comes with the next call, or with the outcome.
     pub fn take_packets(&mut self) -> Packets {
         self.network.recorder.as_mut().map_or_else(Packets::default, PacketRecorder::take_settled)
     }
@@ -262,8 +264,8 @@ impl Simulation {
         self.sources.get(flow)?.tcp().map(Sender::controller)
     }
 
-    /// Lets someone outside of the run change the congestion control of a flow that is one TCP connection, and sends what it
-    /// then may. Does nothing to others.
+    /// Lets someone outside of the run change the congestion control of a flow that is one TCP
+    /// connection, and sends what it then may. Does nothing to others.
     pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
         let Self { now, events, network, sources, .. } = self;
         if let Some(SendingEnd::Tcp(sender)) = sources.get_mut(flow) {
@@ -345,8 +347,8 @@ impl Simulation {
         }
     }
 
-    /// Packets sent, and those of them still on their way. Together with what arrived, what was dropped and what ended in
-    /// a router they must balance.
+    /// Packets sent, and those of them still on their way. Together with what arrived, what was
+    /// dropped and what ended in a router they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
         (self.network.packets_sent(), self.network.packets_in_flight(self.now))
     }
@@ -370,7 +372,8 @@ mod tests {
     use selfclock_congestion::RateSample;
     use selfclock_congestion::units::Bytes;
 
-    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back; every sample.
+    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back;
+    /// every sample.
     fn delivery_rates(flow: Flow) -> (Summary, Vec<(Time, RateSample)>) {
         let transport = Transport {
             receive_window: Bytes(60 * 1448),
@@ -400,8 +403,8 @@ mod tests {
         (simulation.finish().summary, samples)
     }
 
-    /// A window of 60 segments, 52 ms at the rate of the link, keeps it busy: every sample is the rate of the link
-    /// times 1448 bytes of payload in 1500.
+    /// A window of 60 segments, 52 ms at the rate of the link, keeps it busy: every sample is the
+    /// rate of the link times 1448 bytes of payload in 1500.
     #[test]
     fn delivery_rate_is_the_payload_rate_of_the_bottleneck() {
         let (summary, samples) = delivery_rates(tcp("reno"));

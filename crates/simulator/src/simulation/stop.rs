@@ -68,7 +68,8 @@ pub enum Stopped {
 }
 
 impl Simulation {
-    /// Fails if the run is of no use any more. Of several algorithms that have failed, the first is told.
+    /// Fails if the run is of no use any more. Of several algorithms that have failed, the first is
+    /// told.
     pub(super) fn check(&self) -> Result<(), Stopped> {
         if self.network.recorder.as_ref().is_some_and(|recorder| recorder.overflowed()) {
             return Err(Stopped::RecordOverflowed(self.now));

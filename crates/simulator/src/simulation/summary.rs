@@ -29,7 +29,8 @@ pub struct Outcome {
     pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
     pub connections: Vec<ConnectionRecord>,
-    /// Every packet event in the order of time, but for those that were taken before; empty if not recorded.
+    /// Every packet event in the order of time, but for those that were taken before; empty if not
+    /// recorded.
     pub packets: Packets,
 }
 
@@ -132,7 +133,8 @@ impl Received {
     }
 }
 
-/// Data for the summary of a flow from outside its sender, which may be in another part than its receiver.
+/// Data for the summary of a flow from outside its sender, which may be in another part than its
+/// receiver.
 struct Ends {
     now: Time,
     plan: Plan,
@@ -238,8 +240,8 @@ fn add_sender(summary: &mut FlowSummary, sender: &Sender, start: Time) {
     summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
 }
 
-/// Adds what the sending end of a foreign stack has counted since `start`. QUIC sends the content of a lost packet again in a
-/// new one, so packets declared lost stand for retransmissions.
+/// Adds what the sending end of a foreign stack has counted since `start`. QUIC sends the content
+/// of a lost packet again in a new one, so packets declared lost stand for retransmissions.
 fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     let state = sender.state();
     summary.sent_segments = sender.sent().datagrams;
@@ -253,7 +255,8 @@ fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     add_failure(summary, sender.failed());
 }
 
-/// Adds that an end has seen the connection fail. The end that saw it first knows why; the other is told.
+/// Adds that an end has seen the connection fail. The end that saw it first knows why; the other is
+/// told.
 fn add_failure(summary: &mut FlowSummary, failed: Option<&ConnectionFailed>) {
     let Some(failed) = failed else { return };
     let time_s = failed.time.seconds();

@@ -14,7 +14,8 @@ impl SizeDistribution {
                 if low == high {
                     return low;
                 }
-                // The integral of x over the density α L^α x^(-α-1) / (1 - (L/H)^α), which at α = 1 is a logarithm.
+                // The integral of x over the density α L^α x^(-α-1) / (1 - (L/H)^α), which at α = 1
+                // is a logarithm.
                 let kept = 1.0 - libm::pow(low / high, shape);
                 if shape == 1.0 {
                     return low * libm::log(high / low) / kept;
@@ -59,8 +60,8 @@ mod tests {
         (0..DRAWS).map(|_| distribution.draw(&mut stream)).collect()
     }
 
-    /// The mean of 200,000 draws within four standard errors of the closed form, and the fraction above some sizes within
-    /// four of the distribution function.
+    /// The mean of 200,000 draws within four standard errors of the closed form, and the fraction
+    /// above some sizes within four of the distribution function.
     fn check(distribution: SizeDistribution, deviation: f64, above: &[(f64, f64)]) {
         let draws = draws(distribution);
         let mean = draws.iter().sum::<u64>() as f64 / DRAWS as f64;
@@ -78,7 +79,8 @@ mod tests {
         check(SizeDistribution::Constant(Bytes(12_345)), 0.0, &[]);
         let exponential = SizeDistribution::Exponential { mean: Bytes(30_000) };
         check(exponential, 30_000.0, &[(30_000.0, libm::exp(-1.0)), (90_000.0, libm::exp(-3.0))]);
-        // The standard deviation of exp(N(m, 1)) is its mean times √(e − 1); half of it lies above mean / √e.
+        // The standard deviation of exp(N(m, 1)) is its mean times √(e − 1); half of it lies above
+        // mean / √e.
         let lognormal = SizeDistribution::Lognormal { mean: Bytes(30_000), sigma: 1.0 };
         check(lognormal, 39_320.0, &[(30_000.0 / libm::exp(0.5), 0.5)]);
     }

@@ -19,8 +19,8 @@ impl Application {
         Self { source, start, stop, write: write.get() }
     }
 
-    /// Bytes produced from the start until now, if that is what limits the connection. A bulk source that is stopped
-    /// has produced just what was `sent`.
+    /// Bytes produced from the start until now, if that is what limits the connection. A bulk
+    /// source that is stopped has produced just what was `sent`.
     pub fn produced(&self, now: Time, sent: u64) -> u64 {
         match self.source {
             Source::Bulk if now >= self.stop => sent,

@@ -1,5 +1,5 @@
-//! Short connections that come and go: each is a TCP connection of its own, made when it starts and freed when it is
-//! complete. Only the next arrival of a source is in the event queue.
+//! Short connections that come and go: each is a TCP connection of its own, made when it starts and
+//! freed when it is complete. Only the next arrival of a source is in the event queue.
 
 use std::collections::BTreeMap;
 
@@ -128,7 +128,8 @@ pub struct Connections {
     records: Vec<ConnectionRecord>,
     /// Of those that have ended, by the flow that they belong to.
     totals: BTreeMap<u32, ConnectionTotals>,
-    /// The first algorithm that could not go on of a connection that has ended, and the flow it belongs to.
+    /// The first algorithm that could not go on of a connection that has ended, and the flow it
+    /// belongs to.
     failure: Option<(u32, Failure)>,
 }
 
@@ -221,7 +222,8 @@ impl Connections {
         first.map(|(flow, failure)| (flow as usize, failure))
     }
 
-    /// The records of all, in the order in which they started, and their sums by flow. The run is over.
+    /// The records of all, in the order in which they started, and their sums by flow. The run is
+    /// over.
     pub fn finish(mut self) -> (Vec<ConnectionRecord>, BTreeMap<u32, ConnectionTotals>) {
         for index in 0..self.connections.len() {
             if let Some(connection) = self.connections[index].take() {

@@ -1,5 +1,5 @@
-//! Delivery rates of a TCP connection: [`selfclock_congestion::delivery_rate`] beside the scoreboard, segment for segment. It
-//! exists only where the congestion control asks for it.
+//! Delivery rates of a TCP connection: [`selfclock_congestion::delivery_rate`] beside the
+//! scoreboard, segment for segment. It exists only where the congestion control asks for it.
 
 use super::recovery::{Scoreboard, Segment};
 use crate::engine::Ring;
@@ -18,8 +18,9 @@ pub struct DeliveryRate {
 }
 
 impl DeliveryRate {
-    /// Outstanding segment `index`, the one after the last or one of those before, is sent at `now`. With it
-    /// `in_flight` bytes are in flight; `lost` bytes have been marked lost since the connection began.
+    /// Outstanding segment `index`, the one after the last or one of those before, is sent at
+    /// `now`. With it `in_flight` bytes are in flight; `lost` bytes have been marked lost since the
+    /// connection began.
     pub fn on_sent(&mut self, index: usize, segment: &Segment, now: Time, in_flight: u64, lost: u64) {
         let sending = self.rate.on_sent(now, segment.length.into(), in_flight, lost);
         match self.sendings.get_mut(index) {
@@ -48,8 +49,9 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of an acknowledgement, of which every segment was reported by [`DeliveryRate::on_delivered`]; `None`
-    /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
+    /// The sample of an acknowledgement, of which every segment was reported by
+    /// [`DeliveryRate::on_delivered`]; `None` if it delivered nothing. `lost`: payload marked lost
+    /// since the connection began, bytes.
     pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
         let sample = self.rate.sample(minimum_rtt, lost)?;
         #[cfg(test)]
@@ -59,8 +61,9 @@ impl DeliveryRate {
         Some(sample)
     }
 
-    /// The application has nothing to send, although the window has room and every loss is retransmitted: what is sent
-    /// before more than this much has been delivered is application-limited.
+    /// The application has nothing to send, although the window has room and every loss is
+    /// retransmitted: what is sent before more than this much has been delivered is
+    /// application-limited.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.rate.mark_app_limited(in_flight);
     }
@@ -142,7 +145,8 @@ mod tests {
         assert_eq!(second.delivery_rate, Rate::from_bits_per_second(246_153));
         assert_eq!(second.tx_in_flight, Bytes(4000));
         rig.ack(200, 5);
-        // Segment 4: "P.delivered" 1000 at 100 ms, so 4000 B in 100 ms; it was sent 100 ms after segment 0.
+        // Segment 4: "P.delivered" 1000 at 100 ms, so 4000 B in 100 ms; it was sent 100 ms after
+        // segment 0.
         let third = rig.sample(100);
         assert_eq!(third.prior_delivered, Bytes(1000));
         assert_eq!(third.delivery_rate, Rate::from_bits_per_second(320_000));
@@ -179,7 +183,8 @@ mod tests {
         assert_eq!(sample.delivered_total, Bytes(4000));
     }
 
-    /// A segment that was taken for lost is acknowledged right after its retransmission: no path is that fast.
+    /// A segment that was taken for lost is acknowledged right after its retransmission: no path is
+    /// that fast.
     #[test]
     fn an_interval_below_the_smallest_round_trip_gives_no_rate() {
         let mut rig = Rig::default();

@@ -1,4 +1,5 @@
-//! The ends of a connection of a foreign stack: datagrams from and to the network, the application, the clock.
+//! The ends of a connection of a foreign stack: datagrams from and to the network, the application,
+//! the clock.
 
 use super::Context;
 use super::rtt_histogram::RttHistogram;

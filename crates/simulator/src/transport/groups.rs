@@ -3,7 +3,8 @@
 use super::Sender;
 use selfclock_congestion::window::Group;
 
-/// The groups of a simulation. What a group knows is one value: its members take it before each event and give it back after.
+/// The groups of a simulation. What a group knows is one value: its members take it before each
+/// event and give it back after.
 #[derive(Clone, Debug)]
 pub struct Groups {
     groups: Vec<Group>,

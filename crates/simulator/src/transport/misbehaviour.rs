@@ -33,7 +33,8 @@ impl Misbehaviour {
         self.plan.ahead.is_some()
     }
 
-    /// The numbers that it acknowledges, in this order, when all before `next` has arrived and nothing from `highest` on.
+    /// The numbers that it acknowledges, in this order, when all before `next` has arrived and
+    /// nothing from `highest` on.
     pub fn numbers(&mut self, next: u64, highest: u64) -> impl Iterator<Item = u64> + use<> {
         let from = self.acknowledged;
         let to = match self.plan.ahead {
@@ -98,8 +99,9 @@ mod tests {
         arrivals.iter().map(|&(next, highest)| receiver.numbers(next, highest).collect()).collect()
     }
 
-    /// Section 2.1 of Savage et al.: "divide the resulting acknowledgment into M, where M <= N, separate acknowledgments -
-    /// each covering one of M distinct pieces of the received data segment". No piece is smaller than a byte.
+    /// Section 2.1 of Savage et al.: "divide the resulting acknowledgment into M, where M <= N,
+    /// separate acknowledgments - each covering one of M distinct pieces of the received data
+    /// segment". No piece is smaller than a byte.
     #[test]
     fn pieces_cover_what_has_arrived() {
         let plan = MisbehaviourPlan { parts: 4, ..HONEST };

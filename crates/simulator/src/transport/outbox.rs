@@ -77,9 +77,10 @@ impl Outbox {
         self.overhead
     }
 
-    /// "When an ECN-Capable TCP sender reduces its congestion window for any reason (because of a retransmit timeout, a Fast
-    /// Retransmit, or in response to an ECN Notification), the TCP sender sets the CWR flag in the TCP header of the first new
-    /// data packet sent after the window reduction" (RFC 3168, section 6.1.2).
+    /// "When an ECN-Capable TCP sender reduces its congestion window for any reason (because of a
+    /// retransmit timeout, a Fast Retransmit, or in response to an ECN Notification), the TCP
+    /// sender sets the CWR flag in the TCP header of the first new data packet sent after the
+    /// window reduction" (RFC 3168, section 6.1.2).
     pub fn announce_reduction(&mut self) {
         if self.classic_ecn {
             self.data_flags = self.data_flags.with(Flags::CWR);

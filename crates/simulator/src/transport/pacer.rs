@@ -27,8 +27,9 @@ impl Pacer {
         match self.shaper {
             None => spaced,
             Some(shaper) => {
-                // A bucket that drains at `rate` and holds `burst`: a segment may leave when it fits beside what is
-                // in the bucket. One larger than the bucket waits until it is empty.
+                // A bucket that drains at `rate` and holds `burst`: a segment may leave when it
+                // fits beside what is in the bucket. One larger than the bucket waits until it is
+                // empty.
                 let room = shaper.burst.saturating_sub(size);
                 let lead = shaper.rate.transmission_time(room);
                 let fits = self.bucket_empty.picoseconds().saturating_sub(lead.picoseconds());
@@ -55,7 +56,8 @@ fn scaled(pacing: Pacing, size: Bytes) -> Duration {
     if pacing.tick.is_zero() {
         return interval;
     }
-    // On a coarse clock, whole ticks, at least one: a nearly full segment waits as long as a full one.
+    // On a coarse clock, whole ticks, at least one: a nearly full segment waits as long as a full
+    // one.
     let tick = pacing.tick.picoseconds();
     let ticks = (interval.picoseconds() + tick / 2) / tick;
     pacing.tick.times(ticks.max(1))

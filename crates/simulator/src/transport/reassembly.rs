@@ -84,7 +84,8 @@ impl Reassembly {
         self.insert_with_gaps(start, end)
     }
 
-    /// This number of segments arrive, each the next expected, with nothing held: up to before `end`.
+    /// This number of segments arrive, each the next expected, with nothing held: up to before
+    /// `end`.
     pub fn insert_batch(&mut self, segments: u64, end: u64) {
         self.next = end;
         self.delivered_segments += segments;
@@ -123,7 +124,8 @@ impl Reassembly {
 impl Held {
     /// A segment beyond a gap.
     fn insert(&mut self, start: u64, end: u64) -> Arrival {
-        // The first block that ends at or after the segment's beginning: the one it may touch. Mostly it is the last.
+        // The first block that ends at or after the segment's beginning: the one it may touch.
+        // Mostly it is the last.
         let index = match self.blocks.back() {
             Some(last) if last.end < start => self.blocks.len(),
             Some(last) if last.start <= start => self.blocks.len() - 1,
@@ -158,8 +160,8 @@ impl Held {
         Arrival::OutOfOrder
     }
 
-    /// "The first SACK block MUST specify the contiguous block of data containing the segment which triggered this
-    /// ACK" (RFC 2018, section 4), so this block goes to the front.
+    /// "The first SACK block MUST specify the contiguous block of data containing the segment which
+    /// triggered this ACK" (RFC 2018, section 4), so this block goes to the front.
     fn note_recent(&mut self, block: Block) {
         let mut kept = 1;
         let old = self.recent;

@@ -89,11 +89,12 @@ impl Receiver {
         self.arrived_bytes
     }
 
-    /// A packet has arrived. The context's time may be ahead of the simulation's clock, but not before that of the
-    /// packet before.
+    /// A packet has arrived. The context's time may be ahead of the simulation's clock, but not
+    /// before that of the packet before.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
-        // At equal times the timer comes first, and run ahead of the clock, so does a timer whose time has come since.
+        // At equal times the timer comes first, and run ahead of the clock, so does a timer whose
+        // time has come since.
         if self.timer.deadline() <= context.now {
             let Context { events, network, .. } = context;
             let now = self.timer.deadline();
@@ -134,9 +135,9 @@ impl Receiver {
     #[inline(always)]
     fn on_data(&mut self, context: &mut Context<'_>, packet: &Packet, option: Option<PeerOption>) {
         self.arrived_bytes += u64::from(packet.size);
-        // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the timestamp echoed is that of
-        // the segment which the last acknowledgement asked for, so that a delayed acknowledgement echoes the earliest of
-        // the segments it covers.
+        // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the
+        // timestamp echoed is that of the segment which the last acknowledgement asked for, so that
+        // a delayed acknowledgement echoes the earliest of the segments it covers.
         let recent = self.recent_timestamp;
         if packet.sequence <= self.last_acknowledgement && (packet.sent >= recent || recent == Time::NEVER) {
             self.recent_timestamp = packet.sent;
@@ -147,14 +148,15 @@ impl Receiver {
             None => AckRequest::default(),
             Some(_) => self.partner.on_data(context.now, option, self.ttl),
         };
-        // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately", and likewise one
-        // that fills a gap.
+        // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately",
+        // and likewise one that fills a gap.
         let changed = self.ecn != Ecn::Off && self.note_mark(packet);
         if request.immediately || changed || arrival != Arrival::InOrder {
             return self.acknowledge(context, request.option);
         }
         self.unacknowledged += 1;
-        // A ratio of 2 is what delayed acknowledgements do anyway, or what was switched off on purpose.
+        // A ratio of 2 is what delayed acknowledgements do anyway, or what was switched off on
+        // purpose.
         let every =
             self.partner.ack_every().filter(|&every| every > 2).unwrap_or(1).max(self.delayed_ack.every);
         if self.unacknowledged >= every {
@@ -190,9 +192,10 @@ impl Receiver {
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
     }
 
-    /// If each of the next groups of `segments` segments with this payload, the first of which begins at `sequence`, is answered by
-    /// one acknowledgement and nothing else happens here: that acknowledgement, its number and times to be filled in, and how
-    /// many of the segments of a group are left for that of the next.
+    /// If each of the next groups of `segments` segments with this payload, the first of which
+    /// begins at `sequence`, is answered by one acknowledgement and nothing else happens here: that
+    /// acknowledgement, its number and times to be filled in, and how many of the segments of a
+    /// group are left for that of the next.
     pub fn batch_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
         let left = u64::from(self.unacknowledged);
         let alike = segments == u64::from(self.delayed_ack.every.max(1))
@@ -206,7 +209,8 @@ impl Receiver {
         alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))
     }
 
-    /// The timer leaves nothing in the event queue where such groups arrive at these times, and the next each `gap` later.
+    /// The timer leaves nothing in the event queue where such groups arrive at these times, and the
+    /// next each `gap` later.
     pub fn sets_timer_quietly(&self, times: &[Time], left: u64, gap: Duration) -> bool {
         let Self { timer, delayed_ack, .. } = self;
         if times.len() == 1 {
@@ -221,8 +225,9 @@ impl Receiver {
             && timer.is_quiet_at(*set_at + delayed_ack.timer)
     }
 
-    /// This number of segments of this size on the wire have arrived, up to before `end`, the last group sent at `sent`, and all before
-    /// `acknowledged` are acknowledged. `timer_from`: when the first of those left arrived, if there is one and the timer has to be set.
+    /// This number of segments of this size on the wire have arrived, up to before `end`, the last
+    /// group sent at `sent`, and all before `acknowledged` are acknowledged. `timer_from`: when the
+    /// first of those left arrived, if there is one and the timer has to be set.
     pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),

@@ -32,8 +32,8 @@ impl RttEstimator {
         Self { settings, state: State::Initial, backoff: 1.0, minimum: None, handshake: None }
     }
 
-    /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such a sample only
-    /// comes from a segment that was sent once, or from a timestamp).
+    /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such
+    /// a sample only comes from a segment that was sent once, or from a timestamp).
     #[inline]
     pub fn sample(&mut self, sent: Time, now: Time) {
         let rtt = now.since(sent);
@@ -65,8 +65,8 @@ impl RttEstimator {
         *self.handshake.insert(now.since(sent))
     }
 
-    /// "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|", then "SRTT <- (1 - alpha) * SRTT + alpha * R'", with
-    /// alpha = 1/8 and beta = 1/4.
+    /// "RTTVAR <- (1 - beta) * RTTVAR + beta * |SRTT - R'|", then "SRTT <- (1 - alpha) * SRTT +
+    /// alpha * R'", with alpha = 1/8 and beta = 1/4.
     #[inline]
     fn smooth(&mut self, rtt: u64) {
         self.state = match self.state {
@@ -100,10 +100,10 @@ impl RttEstimator {
         self.backoff = (self.backoff * self.settings.backoff).min(1e9);
     }
 
-    /// Data transmission begins after the SYN or its answer was lost: "If the timer expires awaiting the ACK of a SYN
-    /// segment and the TCP implementation is using an RTO less than 3 seconds, the RTO MUST be re-initialized to 3
-    /// seconds when data transmission begins" (RFC 6298, rule 5.7). A timestamp may have given a sample; then that
-    /// counts.
+    /// Data transmission begins after the SYN or its answer was lost: "If the timer expires
+    /// awaiting the ACK of a SYN segment and the TCP implementation is using an RTO less than 3
+    /// seconds, the RTO MUST be re-initialized to 3 seconds when data transmission begins" (RFC
+    /// 6298, rule 5.7). A timestamp may have given a sample; then that counts.
     pub fn after_handshake_loss(&mut self) {
         if let State::Initial = self.state {
             self.settings.initial = self.settings.initial.max(Duration::from_milliseconds(3000));
@@ -134,9 +134,10 @@ impl RttEstimator {
         Duration::from_seconds(base.seconds() * self.backoff).min(settings.maximum)
     }
 
-    /// Time to the next probe of a closed window after this number of probes: "The sending host SHOULD send the first zero-window probe when a
-    /// zero window has existed for the retransmission timeout period [...] and SHOULD increase exponentially the interval
-    /// between successive probes" (RFC 9293, section 3.8.6.1), also where they are answered.
+    /// Time to the next probe of a closed window after this number of probes: "The sending host
+    /// SHOULD send the first zero-window probe when a zero window has existed for the
+    /// retransmission timeout period [...] and SHOULD increase exponentially the interval between
+    /// successive probes" (RFC 9293, section 3.8.6.1), also where they are answered.
     pub fn probe_timeout(&self, probes: u32) -> Duration {
         self.timeout().times(1 << probes.min(20)).min(self.settings.maximum)
     }
@@ -208,7 +209,8 @@ mod tests {
         assert_eq!(rtt.timeout(), Transport::modern().timer.maximum);
     }
 
-    /// The handshake's packets are shorter: their round-trip time is the smallest until data has one, then no more.
+    /// The handshake's packets are shorter: their round-trip time is the smallest until data has
+    /// one, then no more.
     #[test]
     fn the_handshake_is_not_the_smallest_round_trip() {
         let mut rtt = RttEstimator::new(Transport::modern().timer);

@@ -6,7 +6,8 @@ use selfclock_congestion::units::{Duration, PICOSECONDS_PER_SECOND};
 /// Bins per doubling: each 1/64 of its octave wide, so a quantile is within 0.8 %.
 const BINS_PER_OCTAVE_LOG2: u32 = 6;
 
-/// A histogram that holds only the range of bins that occur: a few hundred bytes for a path, nothing when empty.
+/// A histogram that holds only the range of bins that occur: a few hundred bytes for a path,
+/// nothing when empty.
 #[derive(Clone, Debug, Default)]
 pub struct RttHistogram {
     first_bin: usize,

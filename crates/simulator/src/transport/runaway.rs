@@ -1,23 +1,25 @@
-//! A limit on what user-defined algorithms have in flight: a window that a mistake doubles with every ACK would
-//! otherwise take all memory before anything is said.
+//! A limit on what user-defined algorithms have in flight: a window that a mistake doubles with
+//! every ACK would otherwise take all memory before anything is said.
 
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 use std::error::Error;
 use std::fmt;
 
-/// The largest window that TCP can express: "a maximum [...] of 2^30 bytes" (RFC 7323, section 2.3: a shift of 14).
+/// The largest window that TCP can express: "a maximum [...] of 2^30 bytes" (RFC 7323, section 2.3:
+/// a shift of 14).
 pub const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// How often a path may be filled before that counts as a mistake. Slow start fills BDP and queue twice before it hears
-/// of a loss; twice that is our choice.
+/// How often a path may be filled before that counts as a mistake. Slow start fills BDP and queue
+/// twice before it hears of a loss; twice that is our choice.
 const FILLS: u64 = 4;
 
-/// Memory that a segment in flight takes: 64 bytes on its way and 24 at its sender, in rings that grow by an eighth, and
-/// the receiver's part of it.
+/// Memory that a segment in flight takes: 64 bytes on its way and 24 at its sender, in rings that
+/// grow by an eighth, and the receiver's part of it.
 const BYTES_PER_SEGMENT: u64 = 128;
 
-/// Most payload that a connection of this flow may have in flight; built-in algorithms have no limit.
+/// Most payload that a connection of this flow may have in flight; built-in algorithms have no
+/// limit.
 pub fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> Bytes {
     if !flow.protocol.tcp().is_some_and(|tcp| tcp.control.is_custom()) {
         return Bytes::MAX;
@@ -45,8 +47,8 @@ fn longest(link: &LinkPlan) -> Duration {
     link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::max)
 }
 
-/// Segments that each flow with a user-defined algorithm may have in flight if all of them together are to stay within
-/// this much memory.
+/// Segments that each flow with a user-defined algorithm may have in flight if all of them together
+/// are to stay within this much memory.
 pub fn segments_within(plan: &Plan, memory: u64) -> u64 {
     let of_tcp = plan.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Tcp(_)));
     let custom = of_tcp.filter_map(|flow| flow.protocol.tcp()).filter(|tcp| tcp.control.is_custom()).count();

@@ -24,8 +24,8 @@ struct SizeInMix {
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     flow: u32,
-    /// The packet sent last: of the next one only what differs is written. Boxed, for its cache line of its own would make
-    /// all senders lie as it does.
+    /// The packet sent last: of the next one only what differs is written. Boxed, for its cache
+    /// line of its own would make all senders lie as it does.
     packet: Box<Packet>,
     packets: Vec<SizeInMix>,
     /// Mean time between packets at the rate of now; zero while it is silent.
@@ -112,8 +112,8 @@ impl UdpSource {
         };
     }
 
-    /// When something leaves that would leave so long after `now` at the rate of now: the way to it is as many bits long
-    /// whatever the rate. [`Time::NEVER`] if the rate stays zero.
+    /// When something leaves that would leave so long after `now` at the rate of now: the way to it
+    /// is as many bits long whatever the rate. [`Time::NEVER`] if the rate stays zero.
     #[inline]
     fn after(&mut self, now: Time, gap: Duration) -> Time {
         let next = now + gap;

@@ -40,9 +40,9 @@ pub fn grid(text: &str) {
     }
 }
 
-/// Any bytes are a delivery trace or an error that can be printed. A trace is the same when a scenario that holds it is read,
-/// and such a scenario runs; a link sends what it is given in order, after it has come, at opportunities, and no more than
-/// they carry.
+/// Any bytes are a delivery trace or an error that can be printed. A trace is the same when a
+/// scenario that holds it is read, and such a scenario runs; a link sends what it is given in
+/// order, after it has come, at opportunities, and no more than they carry.
 pub fn trace(bytes: &[u8]) {
     let trace = match read_delivery_trace(bytes, "fuzz.trace") {
         Ok(trace) => Arc::new(trace),
@@ -77,7 +77,8 @@ pub fn trace(bytes: &[u8]) {
     }
 }
 
-/// Option bytes are read or refused, and what is read says the same when it is written and read again.
+/// Option bytes are read or refused, and what is read says the same when it is written and read
+/// again.
 pub fn options(bytes: &[u8]) {
     if let Ok(Some(option)) = PeerOption::decode(bytes) {
         let (written, length) = option.encode();

@@ -1,5 +1,5 @@
-//! Random networks in which packets meet at equal times: whole milliseconds, rates of which one is a multiple of the other,
-//! packets of 1000 bytes and acknowledgements of 40.
+//! Random networks in which packets meet at equal times: whole milliseconds, rates of which one is
+//! a multiple of the other, packets of 1000 bytes and acknowledgements of 40.
 #![allow(dead_code)]
 
 use proptest::prelude::*;

@@ -1,5 +1,5 @@
-//! The short scenarios of `tests/golden`: every algorithm on each of the paths, every parameter of each algorithm with
-//! another value, and what `variants.toml` adds.
+//! The short scenarios of `tests/golden`: every algorithm on each of the paths, every parameter of
+//! each algorithm with another value, and what `variants.toml` adds.
 //!
 //! Algorithms and parameters are taken from the registry: none can be without a fingerprint.
 
@@ -173,7 +173,8 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             "duration=8 s",
         ],
         ("adaptive", "congested_part_at_start") => &["transport.initial_ssthresh=60 segments"],
-        // The round trip takes a tenth longer in the middle of slow start: more than a sixteenth, less than an eighth.
+        // The round trip takes a tenth longer in the middle of slow start: more than a sixteenth,
+        // less than an eighth.
         ("hystart++", "min_rtt_divisor") => {
             &["network.bottleneck.changes=[{ at = \"0.09 s\", delay = \"22 ms\" }]"]
         }
@@ -189,8 +190,9 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
     Home { path, beside, changes }
 }
 
-/// The other values of a parameter that are tried, as TOML: every other word, the other position of a switch, twice the
-/// default or half of it; where that is no change of what happens here, a value that is.
+/// The other values of a parameter that are tried, as TOML: every other word, the other position of
+/// a switch, twice the default or half of it; where that is no change of what happens here, a value
+/// that is.
 fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     let number = |text: &str, unit: f64| {
         // One that depends on the transport begins with its value in the profile `modern`.

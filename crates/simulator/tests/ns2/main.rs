@@ -1,7 +1,8 @@
 //! Against ns-2.35: the two networks of the packet-pair paper, figures 7 and 10.
 //!
-//! A run either is ns-2's, packet by packet, or it stands in [`DIFFERENCES`] with the first packet that differs and
-//! why. `docs/validation-ns2.md` shows the figures, and must show those that come out here.
+//! A run either is ns-2's, packet by packet, or it stands in [`DIFFERENCES`] with the first packet
+//! that differs and why. `docs/validation-ns2.md` shows the figures, and must show those that come
+//! out here.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -69,8 +70,8 @@ impl Reason {
 /// Recovery, segments per acknowledgement, segment size, window, figure, limited transmit.
 type Key = (Recovery, u32, u64, u64, u32, bool);
 
-/// The first packet that differs: ns-2's time in microseconds and segment, ours, and the reason. The last column says
-/// whether drops agree and segments sent agree within a tenth all the same.
+/// The first packet that differs: ns-2's time in microseconds and segment, ours, and the reason.
+/// The last column says whether drops agree and segments sent agree within a tenth all the same.
 type Difference = (Key, [(u64, u64); 2], Reason, bool);
 
 /// Every run that is not ns-2's packet by packet.

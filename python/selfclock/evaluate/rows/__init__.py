@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from selfclock.evaluate.rows import aqm, changes, faults, misbehaviour, papers, queues, sharing, short, smoothness
 
-#: S1 to S20, as RFC 9743 would have them; then tests of single mechanisms, for the algorithms that have these.
+#: S1 to S20, as RFC 9743 would have them; then tests of single mechanisms, for the algorithms that
+#: have these.
 ROWS = [
     faults.OUTAGE,
     queues.BUFFERBLOAT,

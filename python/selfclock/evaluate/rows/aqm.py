@@ -32,8 +32,9 @@ else:
 PATH, LIMIT_BDP, BEGIN_S, END_S = Path(50, 40), 2.0, 90.0, 150.0
 COUNTS, SEEDS = (1, 2, 10), (1, 2)
 
-#: RED as Floyd, Gummadi and Shenker set it (Adaptive RED, 2001): a minimum of half of 5 ms at the link's rate, here 10
-#: packets, the average over about the packets of a second. The others have the defaults of their RFCs.
+#: RED as Floyd, Gummadi and Shenker set it (Adaptive RED, 2001): a minimum of half of 5 ms at the
+#: link's rate, here 10 packets, the average over about the packets of a second. The others have the
+#: defaults of their RFCs.
 DISCIPLINES: dict[str, dict[str, Setting]] = {
     "red": {"adaptive": True, "minimum": "10 packets", "weight": 0.00024},
     "codel": {},
@@ -126,8 +127,8 @@ def cuts(
 ) -> tuple[int, int]:
     """Return round trips that began with a mark, and those of them in which the window was cut.
 
-    A mark is echoed and answered within two round trips. After a cut what was marked before it is not a reason for
-    another one, for a round trip (RFC 3168, section 6.1.2).
+    A mark is echoed and answered within two round trips. After a cut what was marked before it is
+    not a reason for another one, for a round trip (RFC 3168, section 6.1.2).
     """
     rounds = answered = 0
     ready = -1.0

@@ -34,9 +34,9 @@ def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: floa
     return np.asarray((ahead - total) / span_s)
 
 
-# S10. The second flow joins at some place in a cycle of the first, in congestion avoidance from its initial window
-# on, as in the ramp-up tests of the evaluation suite. After slow start both have the same at once, as its overshoot
-# halves both: Reno took a quarter of a second.
+# S10. The second flow joins at some place in a cycle of the first, in congestion avoidance from its
+# initial window on, as in the ramp-up tests of the evaluation suite. After slow start both have the
+# same at once, as its overshoot halves both: Reno took a quarter of a second.
 JOINED, JOIN_S, JOIN_JITTER_S, JOIN_END_S = Path(20, 40), 30.0, 5.0, 215.0
 JOIN_SEEDS = (1, 2, 3, 4, 5)
 WITHIN, ROUNDS = 0.2, 10
@@ -46,7 +46,8 @@ WITHIN, ROUNDS = 0.2, 10
 class Joined:
     """How a second flow found its place."""
 
-    #: From its start until both are within 20 % of half of the path, averaged over ten round trips; or infinite.
+    #: From its start until both are within 20 % of half of the path, averaged over ten round trips;
+    #: or infinite.
     seconds: float
     #: Its part of what both have, averaged over a second.
     series: Line
@@ -108,8 +109,9 @@ CONVERGENCE = Row(
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
-# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a quarter of the bandwidth-delay product as queue.
-# With the suite's 1024 packets a flow that has a quarter of the rate has a window above that product already.
+# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a quarter of the
+# bandwidth-delay product as queue. With the suite's 1024 packets a flow that has a quarter of the
+# rate has a window above that product already.
 TRANSIENT_PATH, TRANSIENT_BDP, OTHER_MBPS = Path(100, 100), 0.25, 75.0
 TRANSIENT_S, RELEASE_S, ONSET_S = 60.0, 200.0, 100.0
 NEARLY_ALL = 0.9

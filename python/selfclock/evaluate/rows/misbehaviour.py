@@ -21,13 +21,14 @@ if TYPE_CHECKING:
 
 PATH = Path(20, 40)
 
-# S18. Transfers to a receiver that cheats, beside a CUBIC flow that does not; and a long flow in its place.
+# S18. Transfers to a receiver that cheats, beside a CUBIC flow that does not; and a long flow in
+# its place.
 SIZE, BEGIN_S, EVERY_S, REPEATS, END_S = "1 MB", 15.0, 5.0, 10, 75.0
 LONG_END_S, LONG_BEGIN_S = 80.0, 20.0
 SEEDS = (1, 2)
 
-#: Savage et al. 1999: an acknowledgement for each tenth of what one would acknowledge. Any receiver may acknowledge
-#: every segment, so that the honest one does, too.
+#: Savage et al. 1999: an acknowledgement for each tenth of what one would acknowledge. Any receiver
+#: may acknowledge every segment, so that the honest one does, too.
 PARTS = 10
 #: A tenth of the interval that it has measured, ten times the rate.
 LIE = 0.1
@@ -132,7 +133,8 @@ MISBEHAVIOUR = Row(
     lines=_cheating_lines,
 )
 
-# S19. The second path is as slow as that of the packet-pair paper: intervals there are a few ticks of its clock.
+# S19. The second path is as slow as that of the packet-pair paper: intervals there are a few ticks
+# of its clock.
 SLOW_PATH = Path(0.5, 220)
 ABSENT_TRANSFERS = (("100 kB", PATH), ("1 MB", PATH), ("10 MB", PATH), ("100 kB", SLOW_PATH), ("1 MB", SLOW_PATH))
 ABSENT_END_S = 60.0

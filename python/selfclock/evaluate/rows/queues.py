@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import np
 
-# S2: long enough for a few of Reno's cycles, of about a minute at a window of up to five bandwidth-delay products.
+# S2: long enough for a few of Reno's cycles, of about a minute at a window of up to five
+# bandwidth-delay products.
 DEEP, DEEP_BDP, DEEP_WARM_S, DEEP_END_S = Path(20, 40), 4.0, 60.0, 300.0
 
 

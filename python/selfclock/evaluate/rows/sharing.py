@@ -77,7 +77,8 @@ INTRA = Row(
     lines=_equal_lines,
 )
 
-# S6. Two flows, 160 ms against one of these; a quarter of the bandwidth-delay product at 160 ms as queue.
+# S6. Two flows, 160 ms against one of these; a quarter of the bandwidth-delay product at 160 ms as
+# queue.
 UNEQUAL, LONG_MS, SHORT_MS, UNEQUAL_BDP = Path(20, 160), 160, (10, 20, 40, 80, 160), 0.25
 UNEQUAL_BEGIN_S, UNEQUAL_END_S = 100.0, 400.0
 

@@ -25,7 +25,8 @@ else:
 
 #: Wide enough that regular losses hold it back, not the link.
 PATH = Path(100, 40)
-#: One packet in a thousand is lost until `PERSISTENT_S`, then one in every round trip until `FREE_S`, then none.
+#: One packet in a thousand is lost until `PERSISTENT_S`, then one in every round trip until
+#: `FREE_S`, then none.
 EVERY, WARM_S, PERSISTENT_S, FREE_S, END_S = 1000, 15.0, 50.0, 60.0, 66.0
 #: The recovery from the last of the losses is over.
 FREE_WARM_S = 1.0
@@ -65,7 +66,8 @@ def _read(reading: Reading, _key: object) -> Triple:
     steady = rate[between(WARM_S, PERSISTENT_S)]
     cut = float((1 - steady[1:] / np.maximum(1.0, steady[:-1])).max())
     usual = steady[-250:].mean()
-    # The mean of three round trips: the bursts of a sender that is not paced fall into one or the other.
+    # The mean of three round trips: the bursts of a sender that is not paced fall into one or the
+    # other.
     after = np.convolve(rate[between(PERSISTENT_S, FREE_S)], np.ones(3) / 3, "valid")
     rounds = float(np.argmax(after <= usual / 2)) + 2 if (after <= usual / 2).any() else math.inf
     free = window[between(FREE_S + FREE_WARM_S, END_S)]

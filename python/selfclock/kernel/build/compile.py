@@ -127,7 +127,8 @@ def _lowered(tools: Tools, libraries: list[Path], work: Path) -> tuple[Path, int
     whole, small, text, bitcode = work / "rust.bc", work / "small.bc", work / "rust.ll", work / "lowered.bc"
     for number, library in enumerate(libraries):
         if "libm-" in library.name and "selfclock" not in library.name:
-            # Its cube root is correctly rounded, and so is the one in float.h, which takes its place.
+            # Its cube root is correctly rounded, and so is the one in float.h, which takes its
+            # place.
             libraries[number] = work / "libm.bc"
             tools("llvm-extract", "--delete", "--rfunc=libm4math4cbrt4cbrt", library, "-o", libraries[number])
     tools("llvm-link", libraries[0], "--only-needed", *libraries[1:], "-o", whole)

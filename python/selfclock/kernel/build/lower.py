@@ -1,9 +1,9 @@
 """Lowers `double` in LLVM's textual IR to calls on 64-bit integers, because BPF has no floating point.
 
-The functions that are called are those of `bpf/float.h`.
-LLVM 23 has an option of its own for this (`--bpf-allows-libcalls`); Rust's stable compiler and the packages of
-distributions are at LLVM 22, whose BPF backend refuses every operation on a `double`.
-What BPF cannot do at all (128-bit arithmetic, allocation) is refused, with the place in the source.
+The functions that are called are those of `bpf/float.h`. LLVM 23 has an option of its own for this
+(`--bpf-allows-libcalls`); Rust's stable compiler and the packages of distributions are at LLVM 22,
+whose BPF backend refuses every operation on a `double`. What BPF cannot do at all (128-bit
+arithmetic, allocation) is refused, with the place in the source.
 """
 
 from __future__ import annotations

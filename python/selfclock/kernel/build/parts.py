@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is left out: its
-# estimator spaces segments and times options, for which a congestion control of the kernel has no hook. So are XCP and
-# the starts that need options or probes, and HighSpeed, whose logarithm has tables, for which the loader has no map.
+# Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is
+# left out: its estimator spaces segments and times options, for which a congestion control of the
+# kernel has no hook. So are XCP and the starts that need options or probes, and HighSpeed, whose
+# logarithm has tables, for which the loader has no map.
 _WINDOWS = {
     "reno": ("reno", "Reno"),
     "scalable": ("scalable", "Scalable"),

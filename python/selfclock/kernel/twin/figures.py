@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from selfclock.figure import Dash
     from selfclock.kernel.twin.run import Column, Twin
 
-#: Colours and dashes of the columns, in their order: those of Okabe and Ito, which people with any colour vision tell
-#: apart.
+#: Colours and dashes of the columns, in their order: those of Okabe and Ito, which people with any
+#: colour vision tell apart.
 LOOKS: tuple[tuple[str, Dash], ...] = (("#000000", "-"), ("#D55E00", "-"), ("#0072B2", "--"), ("#009E73", "-."))
 
 #: Bins of the rate: a two-hundredth of the run, and 0.1 s at least.

@@ -10,11 +10,13 @@ import numpy as np
 if TYPE_CHECKING:
     from selfclock.figure import Values
 
-#: Left out of the means at the beginning of a flow: a quarter of it, and 5 s at most. Slow start is over by then.
+#: Left out of the means at the beginning of a flow: a quarter of it, and 5 s at most. Slow start is
+#: over by then.
 SETTLING_PART, SETTLING_S = 0.25, 5.0
 
-#: A reduction: the window falls below this part of its maximum since the last one. The mildest of the algorithms that
-#: are compared, CUBIC, multiplies by 0.7; in recovery the window comes down in steps.
+#: A reduction: the window falls below this part of its maximum since the last one. The mildest of
+#: the algorithms that are compared, CUBIC, multiplies by 0.7; in recovery the window comes down in
+#: steps.
 FALL = 0.85
 
 #: Within this many round-trip times of a reduction the window still moves for its sake.

@@ -22,7 +22,8 @@ TIMESTAMPS_BYTES = 12
 #: The kernel's initial window (RFC 6928), in segments.
 INITIAL_WINDOW = 10
 
-#: `net.ipv4.tcp_ecn` of the hosts: 3 asks for accurate ECN (RFC 9768), which Linux has from 6.18 on.
+#: `net.ipv4.tcp_ecn` of the hosts: 3 asks for accurate ECN (RFC 9768), which Linux has from 6.18
+#: on.
 ECN_SYSCTL = {"off": "0", "classic": "1", "accurate": "3"}
 
 #: Algorithms of the library whose kernel version has another name.

@@ -39,8 +39,8 @@ PORT = 5001
 #: Between the moment in which every sender is ready and the beginning of the run, s.
 HEADWAY_S = 0.3
 
-#: Buffers of sockets may grow to 64 MB, so that neither end limits a flow; what an earlier run has learned of the path
-#: is not used.
+#: Buffers of sockets may grow to 64 MB, so that neither end limits a flow; what an earlier run has
+#: learned of the path is not used.
 SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
     "net.ipv4.tcp_rmem": "4096 131072 67108864",

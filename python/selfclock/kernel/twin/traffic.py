@@ -30,7 +30,8 @@ FIELDS = (
     ("acknowledged_bytes", 120, "Q"),
 )
 
-#: The socket is filled again when less than this is not sent: what it still has when a flow stops is sent, too.
+#: The socket is filled again when less than this is not sent: what it still has when a flow stops
+#: is sent, too.
 NOT_SENT_BYTES = 1 << 18
 
 #: Attempts to connect go on for so long, s: the receiver may not listen yet.

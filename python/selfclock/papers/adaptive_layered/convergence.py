@@ -43,7 +43,8 @@ AFTER_RTTS, OVER_RTTS = 2, 5
 MSS = 1460.0
 W_T = 50.0
 
-#: The states of the paper, by whether K_R is on in the higher flow and in the lower one. It names A, C and D.
+#: The states of the paper, by whether K_R is on in the higher flow and in the lower one. It names
+#: A, C and D.
 STATES = {
     (False, False): "both off",
     (True, True): "both on",
@@ -60,7 +61,8 @@ class Loss:
     """A loss of one flow."""
 
     time_s: float
-    #: Window before it, what it took, and by how much the window grows per round trip then; in segments.
+    #: Window before it, what it took, and by how much the window grows per round trip then; in
+    #: segments.
     window: float
     taken: float
     growth: float

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: ALTCP with K_R on at all times, beside the paper's handler, which turns it off in the steady state.
+#: ALTCP with K_R on at all times, beside the paper's handler, which turns it off in the steady
+#: state.
 ALWAYS = "altcp, K_R always on"
 
 RATE_MBPS, RTT_MS = 100.0, 40.0
@@ -27,19 +28,21 @@ SECONDS, SKIPPED_S, JITTER_S = 150.0, 50.0, 10.0
 #: Those that claims compare have more.
 COMPARED, COMPARED_SEEDS = ("reno", "ltcp", "altcp", ALWAYS), range(1, 11)
 
-#: Small, so that the queue does not even the round-trip times out: a fifth of the longest path's product.
+#: Small, so that the queue does not even the round-trip times out: a fifth of the longest path's
+#: product.
 BUFFER = "0.2 bdp"
 
-#: Flows that lose at the same times: a link that they do not fill, and bursts in which each of them loses. The period
-#: is one in which windows are large enough for the law of an algorithm, and small enough for the link. CUBIC's curve
-#: needs seconds, and eighths of a window that grows by a hundredth per round trip are made up for in 13 of them.
+#: Flows that lose at the same times: a link that they do not fill, and bursts in which each of them
+#: loses. The period is one in which windows are large enough for the law of an algorithm, and small
+#: enough for the link. CUBIC's curve needs seconds, and eighths of a window that grows by a
+#: hundredth per round trip are made up for in 13 of them.
 UNFILLED_MBPS, BURST_S = 1000.0, 0.030
 PERIODS_S = {"cubic": 10.0, "scalable": 1.0, "bic": 1.0, ALWAYS: 1.5}
 USUAL_PERIOD_S, EPOCHS = 2.0, 40
 
-#: Flows of which each packet is lost with one probability, whatever else is lost: on the same link, which they do not
-#: fill. With 1e-4 TCP's mean window is 122 segments, a loss comes every 10000 packets: some 50 in the measured time
-#: on the short path.
+#: Flows of which each packet is lost with one probability, whatever else is lost: on the same link,
+#: which they do not fill. With 1e-4 TCP's mean window is 122 segments, a loss comes every 10000
+#: packets: some 50 in the measured time on the short path.
 LOSS, RANDOM_SECONDS, RANDOM_SKIPPED_S = 1e-4, 200.0, 20.0
 RANDOM_SEEDS = range(1, 4)
 
@@ -55,12 +58,14 @@ SPACED: dict[str, object] = {"pacing_gain": 1.2, "receive_window": "4000 segment
 class Measured:
     """Exponents of an algorithm."""
 
-    #: Beside a queue that drops from its tail: throughput ratios by RTT ratio and seed, and the exponents by seed.
+    #: Beside a queue that drops from its tail: throughput ratios by RTT ratio and seed, and the
+    #: exponents by seed.
     ratios: dict[int, list[float]]
     queue: list[float]
     #: There, packets dropped over segments sent, by seed; mean of the RTT ratios.
     dropped: list[float]
-    #: Losses at the same times, exponents of the second and of the last quarter, and losses of one flow at most.
+    #: Losses at the same times, exponents of the second and of the last quarter, and losses of one
+    #: flow at most.
     same_times: tuple[float, float, int] | None
     #: Each packet lost with one probability, by seed.
     random: list[float] | None
@@ -88,7 +93,8 @@ def _control(name: str) -> dict[str, object]:
 
 
 def _unfilled_control(name: str) -> dict[str, object]:
-    # Alone at k = 1, as the law of the paper has it: without a queue A-TCP finds neither congestion nor competition.
+    # Alone at k = 1, as the law of the paper has it: without a queue A-TCP finds neither congestion
+    # nor competition.
     return {**_control(name), "maximum_k": 1} if name == "adaptive" else _control(name)
 
 

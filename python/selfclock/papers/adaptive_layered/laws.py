@@ -46,7 +46,8 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: The exponent where all flows lose at the same times, and where each packet is lost with the same probability.
+#: The exponent where all flows lose at the same times, and where each packet is lost with the same
+#: probability.
 THEORY = {
     "reno": ("2", "1"),
     "highspeed": ("up to 6.1", "1"),

@@ -31,13 +31,15 @@ ALGORITHMS = {
 
 ACCESS_RATE = "2.4 Gbps"
 
-#: Section 5: the bottleneck has a third of the path's propagation delay, 40 ms of 120 ms both ways counted once.
+#: Section 5: the bottleneck has a third of the path's propagation delay, 40 ms of 120 ms both ways
+#: counted once.
 BOTTLENECK_PART = 1 / 3
 
 #: Reno's increase and halving as ns-2 has them: half the window, not half of what is in flight.
 TCP: dict[str, object] = {"window": "reno", "halved": "window"}
 
-#: Where ns-2 differs from an algorithm's own paper: whatever a later loss takes, one in slow start takes half.
+#: Where ns-2 differs from an algorithm's own paper: whatever a later loss takes, one in slow start
+#: takes half.
 _AS_IN_NS2: dict[str, dict[str, object]] = {
     "reno": TCP,
     "highspeed": {"window": "highspeed", "slow_start_loss": "half"},
@@ -78,7 +80,8 @@ def sender(
     )
 
 
-#: Sizes of the web-like connections of the cross traffic. Mean 26 kB; the tail is that of measurements of the 1990s.
+#: Sizes of the web-like connections of the cross traffic. Mean 26 kB; the tail is that of
+#: measurements of the 1990s.
 WEB = Pareto("6 kB", "10 MB", shape=1.2)
 
 
@@ -125,8 +128,9 @@ def scenario(
 ) -> Scenario:
     """Build the network. Without cross traffic, random loss and either jitter nothing is random.
 
-    `loss` is the probability with which the bottleneck loses a packet after its queue. With `jittered` every packet
-    meets a random delay of up to a packet's time at the bottleneck on its source's link.
+    `loss` is the probability with which the bottleneck loses a packet after its queue. With
+    `jittered` every packet meets a random delay of up to a packet's time at the bottleneck on its
+    source's link.
     """
     bottleneck = Link(mbps(rate_mbps), queue=buffer, queue_counts=queue_counts, loss=loss or None)
     access = Link(ACCESS_RATE, jitter=us(8 * PACKET_B / rate_mbps * jittered))

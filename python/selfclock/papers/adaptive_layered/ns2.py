@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 RATE_MBPS, RTT_MS, BUFFER = 1000.0, 120.0, "10000 packets"
 SECONDS, SKIPPED_S = 300.0, 100.0
 
-#: Its queue counts the packet on the wire, and its timer looks at one segment in a round trip, in ticks.
+#: Its queue counts the packet on the wire, and its timer looks at one segment in a round trip, in
+#: ticks.
 TRANSPORT: dict[str, object] = {
     **DELAYED_ACK,
     "timer": {
@@ -35,12 +36,13 @@ TRANSPORT: dict[str, object] = {
     },
 }
 
-#: Two implementations of the same rules on a network without randomness take the same decisions. Which packets of an
-#: overshoot of thousands are dropped hangs on orders within a packet's time: a hundredth of them, and of the link's
-#: rate.
+#: Two implementations of the same rules on a network without randomness take the same decisions.
+#: Which packets of an overshoot of thousands are dropped hangs on orders within a packet's time: a
+#: hundredth of them, and of the link's rate.
 TOLERANCE = 0.01
 
-#: Both flows start at time 0, as there; those of SACK with 240 ms once more with random starts within this.
+#: Both flows start at time 0, as there; those of SACK with 240 ms once more with random starts
+#: within this.
 JITTER_S = 1.0
 
 

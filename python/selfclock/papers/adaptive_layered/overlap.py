@@ -42,8 +42,8 @@ JITTER_S = 0.5
 ALONE_S = (30.0, 100.0)
 IDENTITY_S = 60.0
 
-#: How long the detector's finding of competition holds: until the queue drains without a loss, which is the default,
-#: or for ten round trips; and TCP in the place of A-TCP.
+#: How long the detector's finding of competition holds: until the queue drains without a loss,
+#: which is the default, or for ten round trips; and TCP in the place of A-TCP.
 FIRST: dict[str, dict[str, object]] = {
     "drain": control("adaptive"),
     "round-trips": {"window": "adaptive", "competition_hold": "round-trips"},
@@ -222,7 +222,8 @@ def _flow(
         own = between(flow_series(result, flow), begin, end)
         for time, cwnd in zip(own["time_s"], own["cwnd_bytes"], strict=True):
             held.setdefault(round(time, 6), []).append(cwnd / 1460)
-    # A flow has no window before its random start: the ensemble begins when all have one, and ends with the last.
+    # A flow has no window before its random start: the ensemble begins when all have one, and ends
+    # with the last.
     whole = [time for time, values in held.items() if len(values) == len(runs)]
     rest = [time for time in held if whole and time > whole[-1]]
     colour = style.look(looks_like).colour

@@ -78,7 +78,8 @@ class Setting:
     def algorithms(self, pair: str) -> dict[str, str]:
         """Algorithms by the paper's names: all in the public set-up, else those that claims compare.
 
-        At 250 Mbit/s, where a run takes a second and a half, pairs with two round-trip times are of the latter alone.
+        At 250 Mbit/s, where a run takes a second and a half, pairs with two round-trip times are of
+        the latter alone.
         """
         if self.public and (pair == SAME_RTT or not self.long):
             return ALGORITHMS

@@ -29,7 +29,8 @@ LABELS = {"reno": "TCP", "altcp": "ALTCP"}
 SMALL_THRESHOLD = "20 segments"
 PART_OF_LINK = 0.9
 
-#: The printed interval is 1000 s without the first 300 s. ALTCP does the same every 53 s by then: 300 s are enough.
+#: The printed interval is 1000 s without the first 300 s. ALTCP does the same every 53 s by then:
+#: 300 s are enough.
 MEASURED_S = {"reno": (300.0, 1000.0), "altcp": (300.0, 600.0)}
 
 #: Reno needs some 1100 s to grow to the path's product from a small window.

@@ -56,7 +56,8 @@ def jackknife(seeds: Sequence[int], statistic: Mapping[int | None, float]) -> In
     count = len(values)
     if count < 2:
         return Interval(statistic[None], math.inf)
-    # The jackknife's standard error is (n - 1)/sqrt(n) times the deviation of the leave-one-out values.
+    # The jackknife's standard error is (n - 1)/sqrt(n) times the deviation of the leave-one-out
+    # values.
     error = statistics.stdev(values) * (count - 1)
     return of_mean(statistic[None], error, count)
 

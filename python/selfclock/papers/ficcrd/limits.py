@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: Of two flows one sends 0.3 of the capacity. The fluid, in which each flow sends resource discovery packets in
-#: proportion to its rate, ends at this use of the link.
+#: Of two flows one sends 0.3 of the capacity. The fluid, in which each flow sends resource
+#: discovery packets in proportion to its rate, ends at this use of the link.
 LIMITED_PART = 0.3
 FLUID_USE = {"outer-else": 0.754, "literal": 0.754, "icc": 1.0}
 

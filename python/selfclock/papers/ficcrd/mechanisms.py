@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from selfclock.scenario import Scenario
 
-#: The paper: RD packets are "generated for each flow proportionally based on the packet arrival rate", and no others.
-#: The default sends one in 100 ms at least.
+#: The paper: RD packets are "generated for each flow proportionally based on the packet arrival
+#: rate", and no others. The default sends one in 100 ms at least.
 BY_NUMBER: dict[str, object] = {**WINDOW, "discovery_interval": "off"}
 
 #: 32 segments in flight, ten of them in the network: a bucket holds the other 22 for 0.7 s.
@@ -61,7 +61,8 @@ ALL = [TAIL_DROP, *CONTROLLED]
 #: The paper's words with the fewest additions of ours.
 PRINTED = CONTROLLED[0]
 
-#: Every row about chance is of these seeds, with each packet of a source delayed at random below 10 ms.
+#: Every row about chance is of these seeds, with each packet of a source delayed at random below 10
+#: ms.
 SEEDS = range(1, 11)
 SEND_DELAY_MS = 10.0
 

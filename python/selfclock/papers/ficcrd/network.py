@@ -30,8 +30,9 @@ BUFFER_PACKETS, TARGET_PACKETS = 200, 100
 SECONDS = 200.0
 MEASURED_S = (50.0, 200.0)
 
-#: Section 3.1: Reno, packets of 4 KB, a window of 128 KB, a clock of 0.3 s. The rest is ns-2's of 2001 (the paper's
-#: references end in 2002): limited transmit, a new recovery only after the last is over, whole segments.
+#: Section 3.1: Reno, packets of 4 KB, a window of 128 KB, a clock of 0.3 s. The rest is ns-2's of
+#: 2001 (the paper's references end in 2002): limited transmit, a new recovery only after the last
+#: is over, whole segments.
 TRANSPORT: dict[str, object] = {
     "mss": "4096 B",
     "receive_window": "32 segments",
@@ -77,11 +78,12 @@ def scenario(
 ) -> Scenario:
     """Build the network.
 
-    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms on each link of its
-    own (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48 ms). Topology "a", of the runs with
-    ns-2: every flow is attached to 11 and 12, flow 0 with 10 ms (80 ms). Topology "b": every flow passes 10 and 13,
-    which are 2 ms away, flow 0 as there. `send_delay_ms`: each packet of a source is delayed by a random time below
-    this, as ns-2's overhead_ does, without overtaking. `bottleneck_mbps`: another rate of the link 11-12 alone.
+    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms
+    on each link of its own (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48
+    ms). Topology "a", of the runs with ns-2: every flow is attached to 11 and 12, flow 0 with 10 ms
+    (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms away, flow 0 as there.
+    `send_delay_ms`: each packet of a source is delayed by a random time below this, as ns-2's
+    overhead_ does, without overtaking. `bottleneck_mbps`: another rate of the link 11-12 alone.
     `flow_keys`: what else a flow has, by its number, or UDP in its place.
     """
     rate = mbps(rate_mbps)

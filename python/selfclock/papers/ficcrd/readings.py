@@ -38,7 +38,8 @@ class Reading:
 
     #: Over the measured interval, Mbit/s.
     goodputs: tuple[float, ...]
-    #: Packets of every kind that the bottleneck queue dropped: in the whole run, and until `STARTED_S`.
+    #: Packets of every kind that the bottleneck queue dropped: in the whole run, and until
+    #: `STARTED_S`.
     drops: int
     early_drops: int
     #: Seconds of the measured interval in which the bottleneck dropped.
@@ -50,10 +51,11 @@ class Reading:
     #: Part of the time that the bottleneck sends.
     use: float
     timeouts: int
-    #: Standard deviation over mean of what a flow sends in a second, mean of the flows but the first.
+    #: Standard deviation over mean of what a flow sends in a second, mean of the flows but the
+    #: first.
     roughness: float
-    #: Dropped data of each flow in the whole run, and of all of them after `STARTED_S`; only where packets were
-    #: recorded.
+    #: Dropped data of each flow in the whole run, and of all of them after `STARTED_S`; only where
+    #: packets were recorded.
     by_flow: tuple[int, ...] = ()
     late_data: int = 0
 

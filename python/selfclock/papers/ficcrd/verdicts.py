@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from selfclock.claims import Verdict
     from selfclock.papers.intervals import Interval
 
-#: "The queue length will still fluctuate at our target queue length with narrow range": for this part of the time.
+#: "The queue length will still fluctuate at our target queue length with narrow range": for this
+#: part of the time.
 NEAR_MOSTLY, NEAR_OFTEN = 0.95, 0.8
 NEAR_RULE = (
     f"our criterion: within a fifth of 100 packets for {NEAR_MOSTLY:.0%} of 50 to 200 s: reproduced; for "
@@ -24,7 +25,8 @@ SIGNIFICANT = 1.05
 #: "More regulated": less than half as rough.
 REGULAR = 0.5
 
-#: "Repeatedly exceed the buffer size": in this many different seconds of 50 to 200 s; a single one is no repetition.
+#: "Repeatedly exceed the buffer size": in this many different seconds of 50 to 200 s; a single one
+#: is no repetition.
 REPEATED = 10
 
 #: Against Jain's index in ns-2, a utilisation that a fluid gives, and a rate.

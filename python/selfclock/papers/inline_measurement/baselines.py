@@ -39,7 +39,8 @@ if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
     from selfclock.result import Result
 
-#: "Increase congestion window until the router buffer becomes fully utilized": as far as samples every 0.1 s show it.
+#: "Increase congestion window until the router buffer becomes fully utilized": as far as samples
+#: every 0.1 s show it.
 FULL_BUFFER = 0.98
 #: "Slightly larger" than the product: between 1 % and 10 %.
 SLIGHTLY = (1.01, 1.10)

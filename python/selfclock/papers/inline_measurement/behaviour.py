@@ -79,8 +79,8 @@ def _scenario(
     threshold: bool = True,
     seed: int = 1,
 ) -> Scenario:
-    # Only the proposed mechanism has cards that coalesce: it is made for them. The others run on the hosts of the
-    # thesis's simulator, which also makes them comparable with ns-2.
+    # Only the proposed mechanism has cards that coalesce: it is made for them. The others run on
+    # the hosts of the thesis's simulator, which also makes them comparable with ns-2.
     own = mechanism is PROPOSED
     return scenario(
         name_of(figure, mechanism, estimator, buffer, threshold=threshold) + (f"-seed-{seed}" if seed > 1 else ""),
@@ -98,7 +98,8 @@ def _scenario(
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return figure 7 before both buffers, figure 6, and both without the threshold for 20 s.
 
-    Figure 6 has one buffer: without UDP every packet at the bottleneck has 1500 B, so that both readings are one.
+    Figure 6 has one buffer: without UDP every packet at the bottleneck has 1500 B, so that both
+    readings are one.
     """
     made = []
     for mechanism in MECHANISMS:

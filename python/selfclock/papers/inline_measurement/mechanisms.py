@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Rows of table 1 that are judged. Its sixth row, "ease of process", is a judgement for which no number stands here.
+#: Rows of table 1 that are judged. Its sixth row, "ease of process", is a judgement for which no
+#: number stands here.
 ROWS = ("throughput", "packet loss", "parameter settings", "queueing delay", "responsiveness")
 
 
@@ -98,9 +99,8 @@ class Buffer:
         return f"buffer counted in {self.label}"
 
 
-#: ns-2's drop-tail counts packets of whatever size, so a small UDP packet takes as much room as a segment; a buffer of
-#: the
-#: product literally is in bytes.
+#: ns-2's drop-tail counts packets of whatever size, so a small UDP packet takes as much room as a
+#: segment; a buffer of the product literally is in bytes.
 PACKETS = Buffer("packets", "", "packets", 1)
 BYTES = Buffer("bytes", "-bytes", "B", 1500)
 BUFFERS = (PACKETS, BYTES)

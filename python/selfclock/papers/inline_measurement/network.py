@@ -32,12 +32,12 @@ REVERSE = "bottleneck-reverse"
 #: 5 Gbit/s times 60 ms in packets of 1500 B: the buffer, and the window that fills the link.
 BDP_PACKETS = 25_000
 
-#: Absolute timer of the network cards. The thesis gives none; this is within what Intel's cards have by default.
+#: Absolute timer of the network cards. The thesis gives none; this is within what Intel's cards
+#: have by default.
 COALESCING = "100 us"
 
-#: Two coalescing cards: one whole timer at the sender, where acknowledgements come close together, and half of one at
-#: the
-#: receiver on average.
+#: Two coalescing cards: one whole timer at the sender, where acknowledgements come close together,
+#: and half of one at the receiver on average.
 COALESCED_RTT_S = RTT_MS / 1e3 + 1.5 * 100e-6
 
 EPSILON, GAMMA = 1.95, 0.9
@@ -103,7 +103,8 @@ def scenario(
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
 
-    Without `buffer` it holds as many packets, of whatever size, as full segments fit in the product.
+    Without `buffer` it holds as many packets, of whatever size, as full segments fit in the
+    product.
     """
     bottleneck = Link(
         gbps(rate_gbps),

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 #: "Over 1 Gbps", as the thesis says of ICIM; a fifth of the rates of figure 7.
 RATE, PRODUCT = 1.0, 5000
-#: Results are counted from samples this far apart, a thirtieth of the round-trip time, over the last seconds.
+#: Results are counted from samples this far apart, a thirtieth of the round-trip time, over the
+#: last seconds.
 SAMPLE_S, COUNT_S, COUNT_FROM_S = 0.002, 10.0, 4.0
 #: "The same performance": throughput within 1 %.
 SAME = 0.01

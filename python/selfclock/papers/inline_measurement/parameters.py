@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: A tenth of the rates and of the buffer: windows and queues are in proportion, and the time of equation 10 does not
-#: depend on the rate.
+#: A tenth of the rates and of the buffer: windows and queues are in proportion, and the time of
+#: equation 10 does not depend on the rate.
 SCALE = 10.0
 GAMMAS = (0.3, 0.5, 0.7, 0.8, 0.9)
 EPSILONS = (0.5, 1.0, 1.95, 4.0, 8.0)

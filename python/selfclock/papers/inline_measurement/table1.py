@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
     from selfclock.result import Result
 
-#: "Superior": throughput may be this much below the best, and the queue has to be this many times shorter than the
-#: next.
+#: "Superior": throughput may be this much below the best, and the queue has to be this many times
+#: shorter than the next.
 THROUGHPUT_SLACK, SHORTER = 0.01, 2.0
 
 

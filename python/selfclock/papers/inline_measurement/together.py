@@ -43,8 +43,8 @@ OWN: dict[str, object] = {"window": "lotka-volterra"}
 #: Connections together; each joins two seconds after the one before.
 NUMBERS = (2, 5, 10)
 JOIN_S = 2.0
-#: Without pacing; and spaced at twice the window over a round trip, which leaves the bursts of a measurement as they
-#: are.
+#: Without pacing; and spaced at twice the window over a round trip, which leaves the bursts of a
+#: measurement as they are.
 PACING = (None, 2.0)
 #: Long enough for Reno and CUBIC to have losses.
 BESIDE_SECONDS = 100.0

@@ -10,11 +10,12 @@ if TYPE_CHECKING:
 
 PAPER = "inline-measurement"
 
-#: "Fully utilizes the physical bandwidth", "regulated to the bandwidth-delay product", "very small" queue.
+#: "Fully utilizes the physical bandwidth", "regulated to the bandwidth-delay product", "very small"
+#: queue.
 FULL, WINDOW_TOLERANCE, SMALL_QUEUE = 0.99, 0.02, 0.02
 
-#: "Good adaptability": throughput within 5 % of what is available 3 s after a change; the queue within 20 % of
-#: equation 14.
+#: "Good adaptability": throughput within 5 % of what is available 3 s after a change; the queue
+#: within 20 % of equation 14.
 ADAPTED, ADAPTED_AFTER_S, QUEUE_TOLERANCE = 0.05, 3.0, 0.20
 
 #: "Almost no packet loss".

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #: An unlimited value has a limit that is never reached.
 _NO_LIMIT = "burst = 1e6"
 
-#: Name, label, and start with its parameters. All with the retransmission timer of section 3.1, so that it is no part
-#: of a gain.
+#: Name, label, and start with its parameters. All with the retransmission timer of section 3.1, so
+#: that it is no part of a gain.
 _ROWS = [
     ("reno", "Reno", ""),
     ("hoe-threshold", "Hoe: ssthresh from a pair of ACKs", f'start = "hoe", {_NO_LIMIT}'),

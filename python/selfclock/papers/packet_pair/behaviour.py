@@ -34,9 +34,8 @@ SLOWER_PERCENT = -5.0
 #: On figure 7's network both are silent then, after the first slow start.
 SLOW_START_OVER_S = 3.0
 
-#: Only a retransmission timeout, of 1 s at least, keeps a sender silent for so long: a round trip takes 0.24 s, and
-#: with a full
-#: queue 0.33 s.
+#: Only a retransmission timeout, of 1 s at least, keeps a sender silent for so long: a round trip
+#: takes 0.24 s, and with a full queue 0.33 s.
 SILENCE_S = 1.0
 
 #: A burst is more segments at one instant than the pair, which the new TCP sends on purpose.

@@ -42,7 +42,8 @@ COUNT_TOLERANCE = 0.10
 #: A gain agrees within 5 percentage points.
 GAIN_TOLERANCE = 5.0
 
-#: "More" is 2 % more at least: a third of the smallest difference that section 5 prints, 433 over 407.
+#: "More" is 2 % more at least: a third of the smallest difference that section 5 prints, 433 over
+#: 407.
 MARGIN_PERCENT = 2.0
 
 _EXPERIMENTS = {experiment.figure: experiment for experiment in EXPERIMENTS}
@@ -81,8 +82,8 @@ def counts_and_gains(
 ) -> list[Claim]:
     """Return the claims of section 5.
 
-    For the notes: `start_only` is the ensemble without a random delay, and `unthinned` are figure 13's counts where d
-    is 2.
+    For the notes: `start_only` is the ensemble without a random delay, and `unthinned` are figure
+    13's counts where d is 2.
     """
     return [
         *(_count(headline, start_only, single, figure) for figure in PRINTED_COUNTS),

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: A queue of five places without randomness is chaotic: one packet more or less changes everything after it. So a claim
-#: is judged on many runs.
+#: A queue of five places without randomness is chaotic: one packet more or less changes everything
+#: after it. So a claim is judged on many runs.
 SEEDS = range(1, RUNS + 1)
 
 #: Far longer than any period in the system (200 ms, 500 ms).
@@ -53,7 +53,8 @@ class Experiment:
         return f"{{ {', '.join([RENO, *([self.start] if self.start else [])])} }}"
 
 
-#: Reno as ns had it in 1998: it halves the window, not what is in flight, and rounds to whole segments.
+#: Reno as ns had it in 1998: it halves the window, not what is in flight, and rounds to whole
+#: segments.
 RENO = 'window = "reno", halved = "window", threshold = "whole-segments"'
 SENDER_ONLY = 'start = "packet-pair", probing = "sender-only"'
 BOTH_SIDES = 'start = "packet-pair", probing = "both-sides"'
@@ -83,12 +84,12 @@ class Setting:
     random_delay: bool = True
 
 
-#: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its retransmission timer
-#: counts these ticks, the baseline's those of its time.
+#: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its
+#: retransmission timer counts these ticks, the baseline's those of its time.
 FINE_TIMER = "transport.timer.granularity=10 ms"
 
-#: A start offset only shifts a flow against the coarse clocks. A random delay of every packet (overhead_ in ns-2)
-#: breaks the phase effects of the queue, too.
+#: A start offset only shifts a flow against the coarse clocks. A random delay of every packet
+#: (overhead_ in ns-2) breaks the phase effects of the queue, too.
 RANDOM_DELAY = ('network.sink_access={ rate = "10 Mbps", delay = "5 ms" }', "network.access.jitter=10 ms")
 
 HEADLINE = Setting("as in the claims", "random-delay")

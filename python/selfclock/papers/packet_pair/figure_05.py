@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 #: Of the scenario.
 NAME = "packet-pair-figure-05"
 
-#: The paper's clock ticks every 10 ms, and the printed times are whole ticks: an event can be a tick away.
+#: The paper's clock ticks every 10 ms, and the printed times are whole ticks: an event can be a
+#: tick away.
 TOLERANCE_S = 0.010
 
 #: Printed in "msec"; they are seconds.
@@ -29,7 +30,8 @@ SHAPED_S = (0.580, 0.820, 0.860, 0.900)
 DELAYED_ACKS_S = (0.200, 0.800)
 TIMER_VALUE = 4
 
-#: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the interval.
+#: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the
+#: interval.
 _MARK = r"^(?:01)*060401|^(?:01)*060402"
 _PAIR_2 = r"^(?:01)*060402"
 _REPLY = r"^(?:01|0604....)*060603..(....)"

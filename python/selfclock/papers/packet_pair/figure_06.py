@@ -31,15 +31,18 @@ if TYPE_CHECKING:
 #: "Acknowledgement packet is transmitted every three or four packet arrival."
 PRINTED_RATIO = (3, 4)
 
-#: Time of a segment of 1004 B at 500 kbit/s, and of an ACK of 52 B, with both options, at 4.8 kbit/s, s.
+#: Time of a segment of 1004 B at 500 kbit/s, and of an ACK of 52 B, with both options, at 4.8
+#: kbit/s, s.
 SEGMENT_S, ACK_S = 1004 * 8 / 500e3, 52 * 8 / 4.8e3
 TICK_S = 0.01
 
-#: Runs of a minute, because in 20 s hardly any reaches congestion avoidance, where segments are not in pairs.
+#: Runs of a minute, because in 20 s hardly any reaches congestion avoidance, where segments are not
+#: in pairs.
 LONG_SECONDS = 60
 LONG_SEEDS = SEEDS[:10]
 
-#: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the interval.
+#: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the
+#: interval.
 _MARK = r"^(?:01)*0604(0[12])(..)"
 _REPLY = r"^(?:0604....)?(?:01)*060603(..)(....)"
 
@@ -51,10 +54,11 @@ _AVOIDANCE = "congestion avoidance"
 class Ladder:
     """Contents of figure 6, of one run."""
 
-    #: Every packet that was sent: time_s, arrival, kind, mark (1, 2 or null), id, reply_id, ticks, sequence,
-    #: acknowledgement.
+    #: Every packet that was sent: time_s, arrival, kind, mark (1, 2 or null), id, reply_id, ticks,
+    #: sequence, acknowledgement.
     packets: pl.DataFrame
-    #: Pairs both of whose segments arrived, and of those the ones that were answered as figure 6 has it.
+    #: Pairs both of whose segments arrived, and of those the ones that were answered as figure 6
+    #: has it.
     pairs: int
     answered: int
     #: Every t1 and t2 told, ticks.
@@ -91,7 +95,8 @@ def ladder(result: Result) -> Ladder:
     sent = sent.join(arrived, on="packet", how="left").sort("time_s", "packet")
     data, acks = sent.filter(pl.col("kind") == "data"), sent.filter(pl.col("kind") == "ack")
     arrivals = data.filter(pl.col("arrival").is_not_null() & pl.col("mark").is_not_null())
-    # Pair-ids come round after 256 pairs: a pair is told by its id and the order in which its second segment arrived.
+    # Pair-ids come round after 256 pairs: a pair is told by its id and the order in which its
+    # second segment arrived.
     seconds = arrivals.filter(pl.col("mark") == 2).select("id", second="arrival")
     firsts = arrivals.filter(pl.col("mark") == 1).select("id", first="arrival")
     whole = seconds.sort("second").join_asof(

@@ -83,7 +83,8 @@ def _marks(panel: Panel, times: Sequence[float], marker: str, what: str, label: 
         panel.text(-0.06, time, f"{what} {time:.3f}", size=7, horizontal="right")
 
 
-#: Figure 6 shows the first pair, until t2 of it is back at the receiver, and then ACKs in congestion avoidance.
+#: Figure 6 shows the first pair, until t2 of it is back at the receiver, and then ACKs in
+#: congestion avoidance.
 _PAIR_S = (0.56, 1.27)
 #: Number of ACKs drawn with d.
 _THINNED = 3

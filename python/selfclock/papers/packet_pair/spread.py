@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 #: Number of seeds of every ensemble.
 RUNS = 50
 
-#: The 95 % interval of a median of fifty goes from the 18th to the 33rd in order, whatever the distribution: the
-#: number of
-#: runs below the true median is binomial, and lies between 18 and 32 with a probability of 0.967.
+#: The 95 % interval of a median of fifty goes from the 18th to the 33rd in order, whatever the
+#: distribution: the number of runs below the true median is binomial, and lies between 18 and 32
+#: with a probability of 0.967.
 _INTERVAL = (17, 32)
 
 

@@ -45,13 +45,15 @@ LOADS = (0.25, 0.5, 0.9)
 #: Of loads of the ACK path, of the original on half of it, and of the data's own way.
 SEEDS, MANY_SEEDS, FORWARD_SEEDS = range(1, 12), range(1, 101), range(1, 201)
 
-#: Rates of the hosts' own links: behind the slower one the two segments of a pair are farther apart at the bottleneck.
+#: Rates of the hosts' own links: behind the slower one the two segments of a pair are farther apart
+#: at the bottleneck.
 ACCESS_MBPS = {"1 Gbit/s": 1000.0, "100 Mbit/s": 100.0}
 
 #: Rates of the bottleneck at which an interval in whole microseconds is judged.
 RATES_MBPS = (1.544, OC1_MBPS, 155.0, 622.0, 2488.0)
 
-#: "Small interval" of ACK compression: below and above the 244 us between the acknowledgements of a pair.
+#: "Small interval" of ACK compression: below and above the 244 us between the acknowledgements of a
+#: pair.
 THINNINGS = ("100 us", "300 us", "1 ms", "5 ms")
 
 #: The forwarding rate of the paper's routers; each has data and acknowledgements to forward.

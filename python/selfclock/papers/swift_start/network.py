@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: The paper's hosts: 1500 B on the wire, a handshake, acknowledgements of every second segment after 200 ms at most
-#: where they are delayed. Recovery is not printed, and nothing is lost there.
+#: The paper's hosts: 1500 B on the wire, a handshake, acknowledgements of every second segment
+#: after 200 ms at most where they are delayed. Recovery is not printed, and nothing is lost there.
 TRANSPORT: dict[str, object] = {
     "recovery": "sack",
     "prr": False,
@@ -84,7 +84,8 @@ STARTS = [
     Start("Quick-Start", "quick-start", {"start": "quick-start"}),
     Start("BBR's Startup", "bbr-startup", {"start": "bbr-startup"}),
 ]
-#: A sender that the routers tell how its window changes; no start of a window, so only where its routers are.
+#: A sender that the routers tell how its window changes; no start of a window, so only where its
+#: routers are.
 XCP = Start("XCP", "xcp", {"model": "xcp"})
 BY_LABEL = {start.label: start for start in STARTS}
 

@@ -34,8 +34,9 @@ SLOW_START = {"start": "slow-start"}
 ORIGINAL = {"start": "swift-start", "no_estimate": "freeze"}
 MODIFIED = {"start": "modified-swift-start"}
 
-#: Figure 4 shows bursts at the beginning of the second and of the third round trip. With alpha = 1 the capacity is
-#: reached in the second; 2 is the smallest whole alpha that leaves something for the third.
+#: Figure 4 shows bursts at the beginning of the second and of the third round trip. With alpha = 1
+#: the capacity is reached in the second; 2 is the smallest whole alpha that leaves something for
+#: the third.
 FIGURE_4_ALPHA = 2.0
 BURSTING = {**ORIGINAL, "burst": "difference", "swift_alpha": FIGURE_4_ALPHA}
 

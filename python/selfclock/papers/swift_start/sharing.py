@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
-#: The original Swift Start needs an acknowledgement for every segment; here it gets them, and alpha = 1 beside its 8.
+#: The original Swift Start needs an acknowledgement for every segment; here it gets them, and alpha
+#: = 1 beside its 8.
 _EVERY = {"delayed_ack": "off"}
 _ALPHA_1 = Start("Swift Start, alpha 1", "swift-start", {"start": "swift-start", "swift_alpha": 1.0})
 STARTS = [
@@ -53,7 +54,8 @@ def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str =
                     routers=(QUICK_START,), load=load, reverse_load=reverse_load, samples="100 ms")  # fmt: skip
 
 
-# --- n that start together ----------------------------------------------------------------------------------------
+# --- n that start together
+# ----------------------------------------------------------------------------------------
 
 COUNTS = (1, 2, 4, 8, 16, 32)
 TOGETHER_S, EARLY_S, FAIR = 30.0, 3.0, 0.9
@@ -82,7 +84,8 @@ def _together(result: Result, count: int) -> Together:
     return Together(loss, float(reached[0]) if len(reached) else None)
 
 
-# --- one of them on a busy path -----------------------------------------------------------------------------------
+# --- one of them on a busy path
+# -----------------------------------------------------------------------------------
 
 LOADS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95)
 BUFFERS = (0.05, 0.1, 0.25, 0.5, 1.0)
@@ -105,7 +108,8 @@ def _reverse(start: Start, load: float) -> Scenario:
     return _scenario(f"reverse {load:g}: {start.label}", flows, seconds=16, reverse_load=load)
 
 
-# --- a receiver that lies -----------------------------------------------------------------------------------------
+# --- a receiver that lies
+# -----------------------------------------------------------------------------------------
 
 LIE = 0.1
 _LIES = {"misbehaviour": {"interval_factor": LIE}}

@@ -3,7 +3,8 @@
 use super::reading::Shown;
 use crate::units::{Bytes, Time};
 
-/// Most bursts of a measurement: k, the one for the physical bandwidth, and the one that closes the last.
+/// Most bursts of a measurement: k, the one for the physical bandwidth, and the one that closes the
+/// last.
 pub const MOST: usize = 10;
 
 /// One burst.
@@ -32,7 +33,8 @@ impl Burst {
         !lasted.is_zero() && lasted.seconds() >= self.span
     }
 
-    /// Packets of this many bits that are due now: until the next acknowledgements, `gap` seconds later, let it go on.
+    /// Packets of this many bits that are due now: until the next acknowledgements, `gap` seconds
+    /// later, let it go on.
     pub fn due(&self, now: Time, gap: f64, packet: f64) -> f64 {
         let seconds = now.since(self.sent).seconds() + gap;
         let whole = self.span.max(gap);
@@ -60,10 +62,12 @@ impl Interrupt {
         self.with = acknowledged_total;
     }
 
-    /// When the segment with this byte arrived at the receiver, s since the beginning of the connection, less a constant.
+    /// When the segment with this byte arrived at the receiver, s since the beginning of the
+    /// connection, less a constant.
     ///
-    /// A card's interrupt comes a fixed time after the first of its packets. Between the first packets of two interrupts
-    /// the others arrived one after another, so that the place of a segment among them says when it did.
+    /// A card's interrupt comes a fixed time after the first of its packets. Between the first
+    /// packets of two interrupts the others arrived one after another, so that the place of a
+    /// segment among them says when it did.
     fn arrival(&self, byte: Bytes, next: Time, within: bool) -> f64 {
         let place = if within && self.with > self.before {
             byte.saturating_sub(self.before).get() as f64 / (self.with - self.before).get() as f64
@@ -108,8 +112,8 @@ impl Bursts {
         self.planned += 1;
     }
 
-    /// Bits that must be stored before the first burst: the largest sum of what bursts have beyond TCP's own throughput,
-    /// bit/s, where none is shorter than `gap` seconds.
+    /// Bits that must be stored before the first burst: the largest sum of what bursts have beyond
+    /// TCP's own throughput, bit/s, where none is shorter than `gap` seconds.
     pub fn beyond(&self, throughput: f64, gap: f64) -> f64 {
         let (mut beyond, mut most) = (0.0, 0.0_f64);
         for burst in &self.all[..self.planned] {
@@ -119,8 +123,8 @@ impl Bursts {
         most
     }
 
-    /// An interrupt's acknowledgements are complete, and the next one comes: those of the first `begun` bursts whose first
-    /// segment they cover.
+    /// An interrupt's acknowledgements are complete, and the next one comes: those of the first
+    /// `begun` bursts whose first segment they cover.
     pub fn match_interrupt(&mut self, interrupt: &Interrupt, next: Time, begun: usize, within: bool) {
         while self.acknowledged < begun && interrupt.with > self.all[self.acknowledged].first {
             let burst = &mut self.all[self.acknowledged];

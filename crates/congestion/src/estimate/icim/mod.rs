@@ -1,25 +1,30 @@
-//! Interrupt-coalescence-aware inline measurement: available and physical bandwidth from bursts of the connection's own
-//! segments (Matsuura, section 2.2.3).
+//! Interrupt-coalescence-aware inline measurement: available and physical bandwidth from bursts of
+//! the connection's own segments (Matsuura, section 2.2.3).
 //!
-//! Network cards that collect packets before they interrupt their host make it see and send bursts. So not single packets are
-//! spaced, but bursts sized: burst i has N_i segments, begins S_i after the one before, and its rate N_i P / S_i is B_i, one of k
-//! points of a search range. If that is more than the available bandwidth A the distance to the next burst grows on the way,
-//! which the distance R_i of the acknowledgements shows.
+//! Network cards that collect packets before they interrupt their host make it see and send bursts.
+//! So not single packets are spaced, but bursts sized: burst i has N_i segments, begins S_i after
+//! the one before, and its rate N_i P / S_i is B_i, one of k points of a search range. If that is
+//! more than the available bandwidth A the distance to the next burst grows on the way, which the
+//! distance R_i of the acknowledgements shows.
 //!
-//! The segments that a burst has beyond what TCP would send come from a buffer under TCP. Here that is an allowance
-//! ([`crate::Decision::allowance`]): what the window lets go and the allowance does not stays unsent, and leaves with a later burst.
+//! The segments that a burst has beyond what TCP would send come from a buffer under TCP. Here that
+//! is an allowance ([`crate::Decision::allowance`]): what the window lets go and the allowance does
+//! not stays unsent, and leaves with a later burst.
 //!
 //! Where this goes beyond the thesis, or where it is silent:
-//! * A burst lasts `span` of a round-trip time, many interrupts; `span = 0` has the thesis's burst of one interrupt. A receiver's
-//!   card rounds the arrival of a burst up to its next interrupt, which is an error of R as large as an interrupt, and S of one
-//!   interrupt is no larger than that.
-//! * S_i and N_i are not known when burst i begins (equation 13), so the point of the range is what was intended, and B_i in the
-//!   reading what became of it.
-//! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they would begin to grow, instead of the
-//!   smallest B_j that did.
-//! * An available bandwidth that can't be measured any more is forgotten after a time. Where a burst has no room for eight gaps between
-//!   acknowledgements there are no measurements, and a window that follows from the last of them would stay for ever.
-//! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see [`super::capacity`].
+//! * A burst lasts `span` of a round-trip time, many interrupts; `span = 0` has the thesis's burst
+//!   of one interrupt. A receiver's card rounds the arrival of a burst up to its next interrupt,
+//!   which is an error of R as large as an interrupt, and S of one interrupt is no larger than
+//!   that.
+//! * S_i and N_i are not known when burst i begins (equation 13), so the point of the range is what
+//!   was intended, and B_i in the reading what became of it.
+//! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they
+//!   would begin to grow, instead of the smallest B_j that did.
+//! * An available bandwidth that can't be measured any more is forgotten after a time. Where a
+//!   burst has no room for eight gaps between acknowledgements there are no measurements, and a
+//!   window that follows from the last of them would stay for ever.
+//! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see
+//!   [`super::capacity`].
 
 mod bursts;
 mod reading;
@@ -54,7 +59,8 @@ parameters! {
         /// Bursts of a measurement, k.
         bursts: f64 = 4.0, shown "4", unit "", range (2.0, 8.0),
             source "thesis section 2.2.3";
-        /// A burst's spacing has grown if it arrives with more than this times the spacing with which it was sent: lambda.
+        /// A burst's spacing has grown if it arrives with more than this times the spacing with
+        /// which it was sent: lambda.
         lambda: f64 = 1.01, shown "1.01", unit "", range (1.0, 2.0),
             source "thesis section 2.2.3";
         /// Window from which on it measures, C_min.
@@ -75,7 +81,8 @@ parameters! {
         /// Length of a burst in smoothed round-trip times; 0: one interrupt.
         span: f64 = 0.0625, shown "0.0625", unit "RTT", range (0.0, 0.1),
             source "our choice; 0: thesis section 2.2.3";
-        /// Read from the place of an acknowledgement among those that came with one interrupt when its segment arrived.
+        /// Read from the place of an acknowledgement among those that came with one interrupt when
+        /// its segment arrived.
         within_interrupt: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "our choice; false: thesis section 2.2.2";
         /// Rate of the burst for the physical bandwidth over the available bandwidth.
@@ -87,7 +94,8 @@ parameters! {
     }
 }
 
-/// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it can be short.
+/// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it
+/// can be short.
 const CAPACITY_SPAN: f64 = 0.25;
 
 /// Round trips after which an unanswered measurement is abandoned.
@@ -96,13 +104,15 @@ const PATIENCE: f64 = 4.0;
 /// Segments that a burst has at least, as far as there is time for it. Our choice.
 const FEWEST: f64 = 8.0;
 
-/// A stretch of acknowledgements of this part of a round trip has no pause: a measurement can begin at any time.
+/// A stretch of acknowledgements of this part of a round trip has no pause: a measurement can begin
+/// at any time.
 const CONTINUOUS: f64 = 0.9;
 
 /// Longest measurement, storage included, in lengths of a burst.
 const BURSTS_IN_STRETCH: f64 = 10.0;
 
-/// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than having none. Our choice.
+/// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than
+/// having none. Our choice.
 const FEWEST_INTERRUPTS: f64 = 8.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -152,7 +162,8 @@ impl Icim {
         }
     }
 
-    /// Plans a measurement; the time for which to store segments before it. `None` if nothing can be measured yet.
+    /// Plans a measurement; the time for which to store segments before it. `None` if nothing can
+    /// be measured yet.
     fn plan(&mut self, round_trip: f64, begins: bool, state: &WindowState) -> Option<Duration> {
         let stretch = self.clock.stretch()?;
         if !begins && stretch.seconds < CONTINUOUS * round_trip {
@@ -212,8 +223,8 @@ impl Icim {
             return;
         }
         let search = &shown[..self.bursts.searching];
-        // Until the range has once held the available bandwidth its ends are mere bounds: the upper one would end slow start
-        // early.
+        // Until the range has once held the available bandwidth its ends are mere bounds: the upper
+        // one would end slow start early.
         let has_result = state.path.available_bps.is_some();
         let Some(first) = first_that_grew(search, self.parameters.lambda, self.parameters.verdict) else {
             let highest = search.iter().map(Shown::rate).fold(0.0, f64::max);
@@ -370,7 +381,8 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    /// A connection of 1000 B every half millisecond, 16.64 Mbit/s on the wire, and round trips of 100 ms.
+    /// A connection of 1000 B every half millisecond, 16.64 Mbit/s on the wire, and round trips of
+    /// 100 ms.
     struct Connection {
         icim: Icim,
         state: WindowState,
@@ -451,7 +463,8 @@ mod tests {
                     at += span * (1.0 + (bits / span - available).max(0.0) / capacity);
                 }
             }
-            // It is only known that all of an interrupt's acknowledgements have come when the next one has.
+            // It is only known that all of an interrupt's acknowledgements have come when the next
+            // one has.
             self.ack(self.now + GAP, self.acknowledged);
         }
         /// Rates of the bursts on the wire, bit/s.
@@ -463,9 +476,10 @@ mod tests {
         }
     }
 
-    /// Four bursts from the throughput to twice that; each takes a sixteenth of the round trip, and is over with the acknowledgement
-    /// after that: 6.5 ms. Of whole packets there are 13, 17, 21 and 25 in them. What they have beyond the throughput is stored
-    /// before: (0 + 1 + 2 + 3) / 3 of 6.25 ms.
+    /// Four bursts from the throughput to twice that; each takes a sixteenth of the round trip, and
+    /// is over with the acknowledgement after that: 6.5 ms. Of whole packets there are 13, 17, 21
+    /// and 25 in them. What they have beyond the throughput is stored before: (0 + 1 + 2 + 3) / 3
+    /// of 6.25 ms.
     #[test]
     fn the_first_measurement() {
         let mut connection = Connection::new(Parameters::default());
@@ -475,7 +489,8 @@ mod tests {
         for (rate, packets) in rates.iter().zip([13.0, 17.0, 21.0, 25.0]) {
             assert!(near(*rate, packets * 8320.0 / 6.5e-3), "{rates:?}");
         }
-        // The third is the first whose spacing grows, and stands for what is free: two bursts that are so near each other tell no line.
+        // The third is the first whose spacing grows, and stands for what is free: two bursts that
+        // are so near each other tell no line.
         connection.arrive(24e6, 100e6);
         let (available, capacity) = connection.found();
         assert!(near(available.expect("a result"), rates[2]), "{available:?}");
@@ -486,8 +501,8 @@ mod tests {
         let Phase::Waiting(until) = connection.icim.phase else { panic!("a pause") };
         assert!(near(until.since(Time::ZERO).seconds(), (connection.now + 100.0) * 1e-3));
 
-        // The second has a fifth burst of a quarter of the length and twice the rate, 10.1 packets in 1.56 ms, which is over after
-        // 2 ms, and with it the line: both bandwidths as they are.
+        // The second has a fifth burst of a quarter of the length and twice the rate, 10.1 packets
+        // in 1.56 ms, which is over after 2 ms, and with it the line: both bandwidths as they are.
         connection.send_bursts();
         assert_eq!(connection.icim.bursts.planned, 5);
         assert!(near(connection.rates()[4], 11.0 * 8320.0 / 2e-3), "{:?}", connection.rates());
@@ -507,7 +522,8 @@ mod tests {
         }
     }
 
-    /// With everything free the range is doubled upwards, and there is no result; later its end is one.
+    /// With everything free the range is doubled upwards, and there is no result; later its end is
+    /// one.
     #[test]
     fn nothing_queues() {
         let mut connection = Connection::new(Parameters::default());
@@ -544,7 +560,8 @@ mod tests {
         assert!(near(low, 9e6) && near(high, 11e6), "{low} {high}");
     }
 
-    /// Two bursts that grow with one between them that does not: the strict verdict takes the last, the other the first.
+    /// Two bursts that grow with one between them that does not: the strict verdict takes the last,
+    /// the other the first.
     #[test]
     fn verdicts() {
         for (verdict, burst) in [(Verdict::Strict, 3), (Verdict::First, 1)] {
@@ -587,7 +604,8 @@ mod tests {
         }
     }
 
-    /// Segments of an interrupt arrived one after another: the place of a burst's first one among them says when.
+    /// Segments of an interrupt arrived one after another: the place of a burst's first one among
+    /// them says when.
     #[test]
     fn the_place_within_an_interrupt() {
         for (within_interrupt, expected) in [(true, 0.020 + 0.25 * 0.004), (false, 0.020)] {
@@ -615,7 +633,8 @@ mod tests {
         assert_eq!(connection.icim.phase, Phase::Collecting);
         connection.ack(since_the_plan + 0.01, connection.acknowledged);
         assert!(matches!(connection.icim.phase, Phase::Waiting(_)));
-        // In a pause of the acknowledgements, in which nothing left as planned: a sixteenth of a round trip.
+        // In a pause of the acknowledgements, in which nothing left as planned: a sixteenth of a
+        // round trip.
         for (pause, goes_on) in [(6.0, true), (6.5, false)] {
             let mut connection = Connection::new(Parameters::default());
             while !matches!(connection.icim.phase, Phase::Sending(1)) {

@@ -57,8 +57,8 @@ pub fn first_that_grew(search: &[Shown], lambda: f64, verdict: Verdict) -> Optio
     }
 }
 
-/// While the bottleneck is busy all the time, R/S − 1 = (B − A)/C: a line over the rates of the bursts, which leaves the axis
-/// at A and has the slope 1/C.
+/// While the bottleneck is busy all the time, R/S − 1 = (B − A)/C: a line over the rates of the
+/// bursts, which leaves the axis at A and has the slope 1/C.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// A, bit/s.
@@ -68,8 +68,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// By least squares through bursts of which the fastest has [`FASTEST`] times the rate of the slowest at least. `None` if
-    /// they are nearer, or lie on no such line.
+    /// By least squares through bursts of which the fastest has [`FASTEST`] times the rate of the
+    /// slowest at least. `None` if they are nearer, or lie on no such line.
     pub fn through(bursts: &[Shown]) -> Option<Self> {
         let (mean_rate, mean_growth) = means(bursts);
         let low = bursts.iter().map(Shown::rate).fold(f64::INFINITY, f64::min);
@@ -109,7 +109,8 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    /// Bursts of 10 ms with these rates, in Mbit/s, that come through a link of `capacity` with `available` free.
+    /// Bursts of 10 ms with these rates, in Mbit/s, that come through a link of `capacity` with
+    /// `available` free.
     fn bursts(rates: &[f64], available: f64, capacity: f64) -> Vec<Shown> {
         let shown = |&rate: &f64| Shown {
             bits: rate * 1e6 * 0.01,
@@ -130,8 +131,8 @@ mod tests {
         assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, -200.0)).is_none());
         assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, f64::INFINITY)).is_none());
         assert!(Line::through(&bursts(&[40.0, 90.0], -1.0, 200.0)).is_none());
-        // Of three that lie on none, the one of least squares: growths 1, 1.1 and 1.5 at 40, 60 and 80, by hand: slope
-        // (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, growth 1.2 at 60, so 1 at 44.
+        // Of three that lie on none, the one of least squares: growths 1, 1.1 and 1.5 at 40, 60 and
+        // 80, by hand: slope (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, growth 1.2 at 60, so 1 at 44.
         let mut three = bursts(&[40.0, 60.0, 80.0], 40.0, 200.0);
         (three[1].arrived, three[2].arrived) = (0.011, 0.015);
         let line = Line::through(&three).expect("of least squares");

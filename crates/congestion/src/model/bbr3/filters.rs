@@ -9,7 +9,8 @@ use crate::units::{Duration, Time};
 /// ExtraAckedFilterLen of section 2.12, in round trips; one in Startup (section 5.5.9).
 const EXTRA_ACKED_ROUNDS: u64 = 10;
 
-/// BBR.max_bw_filter, section 5.5.6: the largest delivery rates of two cycles of ProbeBW, in bytes per second.
+/// BBR.max_bw_filter, section 5.5.6: the largest delivery rates of two cycles of ProbeBW, in bytes
+/// per second.
 #[derive(Clone, Debug, Default)]
 pub struct MaxBw {
     last_cycle: f64,
@@ -29,7 +30,8 @@ impl MaxBw {
         }
     }
 
-    /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample is no reason to forget.
+    /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample is no reason to
+    /// forget.
     pub fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             *self = Self { last_cycle: self.this_cycle, this_cycle: 0.0 };
@@ -97,7 +99,8 @@ impl MinRtt {
     }
 }
 
-/// BBR.extra_acked, section 5.5.9: how much more than the bandwidth explains ACKs deliver at once, in bytes.
+/// BBR.extra_acked, section 5.5.9: how much more than the bandwidth explains ACKs deliver at once,
+/// in bytes.
 #[derive(Clone, Debug, Default)]
 pub struct ExtraAcked {
     interval_start: Time,
@@ -156,8 +159,8 @@ mod tests {
         assert_eq!(rounds.bbr.path.max_bw.get(), 2.5e6);
     }
 
-    /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation. Without it the first
-    /// acknowledgement after 5 s of simulated time would begin ProbeRTT.
+    /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation.
+    /// Without it the first acknowledgement after 5 s of simulated time would begin ProbeRTT.
     #[test]
     fn a_flow_that_begins_late_does_not_begin_with_probe_rtt() {
         let mut rounds = Rounds::new();

@@ -54,14 +54,15 @@ parameters! {
         /// Round trips without such growth after which the path is full.
         full_bandwidth_rounds: f64 = 3.0, shown "3", unit "round trips", range (1.0, 100.0),
             source "draft-ietf-ccwg-bbr-06 section 5.3.1.2";
-        /// Losses in a round trip that can end Startup. The draft counts ranges that are apart; here the
-        /// acknowledgements that reveal a loss are counted, as in Linux.
+        /// Losses in a round trip that can end Startup. The draft counts ranges that are apart;
+        /// here the acknowledgements that reveal a loss are counted, as in Linux.
         startup_losses: f64 = 6.0, shown "6", unit "losses", range (1.0, 1e6),
             source "draft-ietf-ccwg-bbr-06 section 5.3.1.3: BBRStartupFullLossCnt";
         /// Shortest wait between two probes for bandwidth; up to a second more is drawn.
         probe_wait: Duration = Duration::from_milliseconds(2000), shown "2 s", unit "s", range (0.1, 3600.0),
             source "draft-ietf-ccwg-bbr-06 section 5.3.3.8";
-        /// Most round trips between two probes for bandwidth, so that a Reno flow of the same rate keeps up.
+        /// Most round trips between two probes for bandwidth, so that a Reno flow of the same rate
+        /// keeps up.
         reno_rounds: f64 = 63.0, shown "63", unit "round trips", range (1.0, 1e6),
             source "draft-ietf-ccwg-bbr-06 section 5.3.3.8";
     }

@@ -1,5 +1,5 @@
-//! The model of the path, section 5.5: bandwidth, round-trip time, and the bounds that loss has set to both the
-//! bandwidth and what may be in flight.
+//! The model of the path, section 5.5: bandwidth, round-trip time, and the bounds that loss has set
+//! to both the bandwidth and what may be in flight.
 
 use super::filters::{ExtraAcked, MaxBw, MinRtt};
 use super::full_bw::FullBw;
@@ -9,7 +9,8 @@ use super::sample::Sample;
 use crate::state::{Setup, WindowState};
 use crate::units::Time;
 
-/// MinPipeCwnd of section 2.8, in segments: enough for a receiver that acknowledges every other one.
+/// MinPipeCwnd of section 2.8, in segments: enough for a receiver that acknowledges every other
+/// one.
 pub const MINIMUM_PIPE: f64 = 4.0;
 
 /// The short-term and the long-term model; infinite where there is no bound.
@@ -42,7 +43,8 @@ impl Bounds {
     }
 }
 
-/// The path, as far as its ACKs have shown it. Volumes are in bytes of payload, rates in bytes per second.
+/// The path, as far as its ACKs have shown it. Volumes are in bytes of payload, rates in bytes per
+/// second.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     pub parameters: Parameters,
@@ -83,7 +85,8 @@ impl Path {
         }
     }
 
-    // --- volumes, section 5.6.4 -------------------------------------------------------------------------------------
+    // --- volumes, section 5.6.4
+    // -------------------------------------------------------------------------------------
 
     /// A window in bytes.
     pub const fn bytes(&self, segments: f64) -> f64 {
@@ -126,15 +129,18 @@ impl Path {
         self.bdp_multiple(self.bw, 1.0).min(self.bytes(cwnd))
     }
 
-    /// `C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm`. In segments, the unit in which BoundCwndForModel has set
-    /// the window to this very bound: in bytes it could come back a rounding error smaller.
+    /// `C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm`. In segments, the unit in which
+    /// BoundCwndForModel has set the window to this very bound: in bytes it could come back a
+    /// rounding error smaller.
     pub const fn is_held_by_inflight_longterm(&self, cwnd: f64) -> bool {
         self.round.is_cwnd_limited() && cwnd >= self.bounds.inflight_longterm / self.mss
     }
 
-    // --- samples ----------------------------------------------------------------------------------------------------
+    // --- samples
+    // ----------------------------------------------------------------------------------------------------
 
-    /// The first half of UpdateModelAndState, of section 5.2.3: as far as it does not depend on the state.
+    /// The first half of UpdateModelAndState, of section 5.2.3: as far as it does not depend on the
+    /// state.
     pub fn update(&mut self, sample: &Sample, is_probing_bw: bool) {
         self.signals.update(sample, &self.round);
         self.round.update(sample.prior_delivered);
@@ -149,8 +155,8 @@ impl Path {
         }
     }
 
-    /// UpdateCongestionSignals and AdaptLowerBoundsFromCongestion, section 5.5.10.3, on the first ACK of a loss round
-    /// trip.
+    /// UpdateCongestionSignals and AdaptLowerBoundsFromCongestion, section 5.5.10.3, on the first
+    /// ACK of a loss round trip.
     fn adapt_lower_bounds(&mut self, sample: &Sample, is_probing_bw: bool) {
         if self.signals.is_loss_in_round && !is_probing_bw {
             let Signals { bw_latest, inflight_latest, .. } = self.signals;
@@ -173,7 +179,8 @@ impl Path {
         self.bw = self.max_bw.get().min(self.bounds.bw_shortterm);
     }
 
-    // --- loss, section 5.5.10.2 -------------------------------------------------------------------------------------
+    // --- loss, section 5.5.10.2
+    // -------------------------------------------------------------------------------------
 
     /// IsInflightTooHigh.
     pub const fn is_inflight_too_high(&self, sample: &Sample) -> bool {
@@ -200,9 +207,10 @@ mod tests {
     use crate::model::bbr3::state::State;
     use crate::units::{Duration, Time};
 
-    /// A window of inflight_longterm / MSS segments, times the MSS, was a rounding error less than inflight_longterm for about
-    /// one value in twelve: then BBR was not seen to be held by it, and never raised it again. On a link of 100 Mbit/s it
-    /// stayed at the 30 Mbit/s that other traffic had left it, minutes after that was gone.
+    /// A window of inflight_longterm / MSS segments, times the MSS, was a rounding error less than
+    /// inflight_longterm for about one value in twelve: then BBR was not seen to be held by it, and
+    /// never raised it again. On a link of 100 Mbit/s it stayed at the 30 Mbit/s that other traffic
+    /// had left it, minutes after that was gone.
     #[test]
     fn a_window_at_the_long_term_inflight_is_held_by_it() {
         let Rounds { mut bbr, mut state, .. } = Rounds::new();

@@ -35,8 +35,8 @@ impl Wait {
     }
 }
 
-/// How inflight_longterm grows in ProbeBW_UP: one segment per `acked_per_inc` bytes. BBR.bw_probe_up_rounds,
-/// BBR.bw_probe_up_acked and BBR.probe_up_acked_per_inc.
+/// How inflight_longterm grows in ProbeBW_UP: one segment per `acked_per_inc` bytes.
+/// BBR.bw_probe_up_rounds, BBR.bw_probe_up_acked and BBR.probe_up_acked_per_inc.
 #[derive(Clone, Copy, Debug)]
 pub struct Climb {
     rounds: u32,
@@ -152,7 +152,8 @@ impl Cycle {
         State::Up(Climb::new(path.bytes(sample.cwnd), path.mss))
     }
 
-    /// UpdateProbeBWCyclePhase, section 5.3.3.9. Outside ProbeBW there is no phase, but still a model to adapt.
+    /// UpdateProbeBWCyclePhase, section 5.3.3.9. Outside ProbeBW there is no phase, but still a
+    /// model to adapt.
     pub fn update(&mut self, mut phase: Option<&mut State>, sample: &Sample, path: &mut Path) {
         let has_changed = self.adapt_long_term_model(phase.as_deref_mut(), sample, path);
         let Some(phase) = phase.filter(|_| !has_changed) else { return };
@@ -229,7 +230,8 @@ impl Cycle {
         false
     }
 
-    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed; true if it ends ProbeBW_UP.
+    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed; true if it ends
+    /// ProbeBW_UP.
     pub fn on_lost(&mut self, phase: Option<&mut State>, sample: &Sample, path: &mut Path) -> bool {
         if !self.is_bw_probe_sample || !path.is_inflight_too_high(sample) {
             return false;
@@ -252,8 +254,9 @@ mod tests {
     use crate::decision::Phase;
     use crate::model::bbr3::rig::Rounds;
 
-    /// Section 5.5.10.2: 100 segments in flight, 10 of them lost at once: the first two were within the threshold,
-    /// (0.02 * 90 - 0) / 0.98 = 1.84 segments above the 90 before. TargetInflight * Beta is lower.
+    /// Section 5.5.10.2: 100 segments in flight, 10 of them lost at once: the first two were within
+    /// the threshold, (0.02 * 90 - 0) / 0.98 = 1.84 segments above the 90 before. TargetInflight *
+    /// Beta is lower.
     #[test]
     fn loss_in_a_probe_sets_the_long_term_inflight() {
         let mut rounds = Rounds::new();
@@ -271,8 +274,9 @@ mod tests {
         assert!(window <= 0.85 * rounds.bbr.path.bounds.inflight_longterm + 1e-6, "{window}");
     }
 
-    /// IsTimeToGoDown and AdaptLongTermModel: after a probe that was too high the next stops as soon as so much is in flight
-    /// again; and if there is no loss at that the one after it begins a round trip later, not seconds later.
+    /// IsTimeToGoDown and AdaptLongTermModel: after a probe that was too high the next stops as
+    /// soon as so much is in flight again; and if there is no loss at that the one after it begins
+    /// a round trip later, not seconds later.
     #[test]
     fn a_probe_that_stopped_as_a_precaution_is_made_again_at_once() {
         let mut rounds = Rounds::new();

@@ -1,5 +1,5 @@
-//! ProbeRTT, section 5.3.4: every few seconds little is in flight for a while, so that the round-trip time without a
-//! queue shows.
+//! ProbeRTT, section 5.3.4: every few seconds little is in flight for a while, so that the
+//! round-trip time without a queue shows.
 
 use super::path::Path;
 use crate::units::{Bytes, Time};
@@ -38,8 +38,8 @@ impl State {
     }
 }
 
-/// MarkConnectionAppLimited of the latest ProbeRTT: "Ignore low rate samples during ProbeRTT". The samples come from
-/// the transport, so that it is remembered here which of them left in ProbeRTT.
+/// MarkConnectionAppLimited of the latest ProbeRTT: "Ignore low rate samples during ProbeRTT". The
+/// samples come from the transport, so that it is remembered here which of them left in ProbeRTT.
 #[derive(Clone, Debug)]
 pub struct AppLimited {
     /// C.delivered when ProbeRTT began.
@@ -82,7 +82,8 @@ mod tests {
     use crate::part::ModelPart;
     use crate::units::Duration;
 
-    /// Section 5.3.4: every 5 s and the time that it takes, half of the path for 200 ms and a round trip.
+    /// Section 5.3.4: every 5 s and the time that it takes, half of the path for 200 ms and a round
+    /// trip.
     #[test]
     fn probe_rtt() {
         let path = Path::new(50e6, 0.04, 1.0);
@@ -101,8 +102,9 @@ mod tests {
         assert!((0.2..0.3).contains(&length), "{length} s");
     }
 
-    /// HandleRestartFromIdle: "elif (BBR.state == ProbeRTT) CheckProbeRTTDone()": what an application sends after a pause
-    /// ends a ProbeRTT whose time has passed meanwhile, and no acknowledgement has to come first.
+    /// HandleRestartFromIdle: "elif (BBR.state == ProbeRTT) CheckProbeRTTDone()": what an
+    /// application sends after a pause ends a ProbeRTT whose time has passed meanwhile, and no
+    /// acknowledgement has to come first.
     #[test]
     fn a_restart_from_idle_ends_probe_rtt() {
         let mut rounds = Rounds::new();

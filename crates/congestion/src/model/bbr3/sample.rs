@@ -21,7 +21,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// The sample of an ACK that arrives now, leaves this many bytes in flight and finds this window.
+    /// The sample of an ACK that arrives now, leaves this many bytes in flight and finds this
+    /// window.
     pub fn new(now: Time, in_flight: f64, cwnd: f64, rate: &RateSample) -> Self {
         Self {
             now,

@@ -1,4 +1,5 @@
-//! BBR.state, and what follows from the state alone: the gains of section 5.6.1 and the bound of section 5.6.4.6.
+//! BBR.state, and what follows from the state alone: the gains of section 5.6.1 and the bound of
+//! section 5.6.4.6.
 
 use super::parameters::Parameters;
 use super::path::Path;
@@ -39,7 +40,8 @@ impl State {
         matches!(self.phase(), Phase::Startup | Phase::ProbeRefill | Phase::ProbeUp)
     }
 
-    /// BBR.pacing_gain. From the table, for the pseudo-code does not set it on every way into a state.
+    /// BBR.pacing_gain. From the table, for the pseudo-code does not set it on every way into a
+    /// state.
     pub const fn pacing_gain(&self, parameters: &Parameters) -> f64 {
         match self.phase() {
             Phase::Startup => parameters.startup_pacing_gain,

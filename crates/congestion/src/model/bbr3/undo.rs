@@ -1,8 +1,8 @@
 //! Undoing the response to a loss recovery that proves spurious, section 5.5.11.
 //!
-//! Our choice: the state is saved once for each recovery, before the response to its first loss. By the letter a loss in
-//! any later round trip of a recovery replaces what was saved, and LossDetected what the response to its own ACK has
-//! already changed; little would be left to undo.
+//! Our choice: the state is saved once for each recovery, before the response to its first loss. By
+//! the letter a loss in any later round trip of a recovery replaces what was saved, and
+//! LossDetected what the response to its own ACK has already changed; little would be left to undo.
 
 use super::path::{Bounds, Path};
 use crate::state::WindowState;
@@ -26,15 +26,16 @@ pub struct Undo {
 }
 
 impl Undo {
-    /// SaveStateUponLoss, with this window in bytes. LossDetected comes with the ACK that revealed the loss: what that has
-    /// saved stays.
+    /// SaveStateUponLoss, with this window in bytes. LossDetected comes with the ACK that revealed
+    /// the loss: what that has saved stays.
     pub fn save(&mut self, now: Time, cwnd: f64, path: &Path) {
         if self.saved_at != Some(now) {
             *self = Self { saved_at: Some(now), cwnd, bounds: path.bounds.clone(), state: None };
         }
     }
 
-    /// The part of HandleSpuriousLossDetection that restores window and model. The result is the state to go back to.
+    /// The part of HandleSpuriousLossDetection that restores window and model. The result is the
+    /// state to go back to.
     pub fn restore(&mut self, path: &mut Path, state: &mut WindowState) -> Option<Probing> {
         state.cwnd = state.cwnd.max(self.cwnd / path.mss);
         path.signals.is_loss_in_round = false;
@@ -67,7 +68,8 @@ mod tests {
         }
     }
 
-    /// The ACK that reveals the loss ends ProbeBW_UP and sets inflight_longterm before LossDetected comes.
+    /// The ACK that reveals the loss ends ProbeBW_UP and sets inflight_longterm before LossDetected
+    /// comes.
     #[test]
     fn a_spurious_loss_in_a_probe_starts_the_probe_again() {
         let mut rounds = Rounds::new();

@@ -1,20 +1,25 @@
-//! The modified Swift Start of Khalil, Elbery, Nosair and Morsi: the sender marks two segments as a pair, the receiver
-//! times their arrival and reports the interval in an option of its acknowledgements, so that neither delayed nor thinned
-//! acknowledgements nor a queue on their way falsify it.
+//! The modified Swift Start of Khalil, Elbery, Nosair and Morsi: the sender marks two segments as a
+//! pair, the receiver times their arrival and reports the interval in an option of its
+//! acknowledgements, so that neither delayed nor thinned acknowledgements nor a queue on their way
+//! falsify it.
 //!
-//! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion Control".
+//! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion
+//! Control".
 //!
-//! The paper trusts the report. A receiver could then make a sender begin at any rate, so the jump is bound here, by what
-//! the receiver cannot claim without doing it: slow start never sends more than twice as fast as its data is acknowledged,
-//! and the jump does not either. With A the rate at which the acknowledgements of one flight acknowledge data, the window
-//! after a report of the capacity C is
+//! The paper trusts the report. A receiver could then make a sender begin at any rate, so the jump
+//! is bound here, by what the receiver cannot claim without doing it: slow start never sends more
+//! than twice as fast as its data is acknowledged, and the jump does not either. With A the rate at
+//! which the acknowledgements of one flight acknowledge data, the window after a report of the
+//! capacity C is
 //!
 //! W = min(C / alpha, max(10, min(2 A RTT, 2560))) segments,
 //!
-//! where 10 segments are what RFC 6928 lets any connection begin with, and 2560 what a connection that began with them
-//! has eight round trips later. As the flights get longer A is measured again, until it bears C out. Beyond W the window
-//! grows as in slow start. A receiver that only lies about the interval thus gains a factor of two; one that also holds
-//! back its first acknowledgement until the second can make A as large as it likes, and is held by the 2560 segments alone.
+//! where 10 segments are what RFC 6928 lets any connection begin with, and 2560 what a connection
+//! that began with them has eight round trips later. As the flights get longer A is measured again,
+//! until it bears C out. Beyond W the window grows as in slow start. A receiver that only lies
+//! about the interval thus gains a factor of two; one that also holds back its first
+//! acknowledgement until the second can make A as large as it likes, and is held by the 2560
+//! segments alone.
 
 mod receiver;
 
@@ -61,8 +66,8 @@ parameters! {
         /// The alpha of the paper: the window after the estimate is the capacity over this.
         swift_alpha: f64 = 1.0, shown "1", unit "", range (1.0, 8.0),
             source "section 3.2: it is not needed to use only a fraction of the capacity";
-        /// Go on sending pairs, and jump again, at most once a round trip, when one shows a larger capacity than is in
-        /// use; until the first loss.
+        /// Go on sending pairs, and jump again, at most once a round trip, when one shows a larger
+        /// capacity than is in use; until the first loss.
         continuous_probe: bool = false, shown "false", unit "", range (0.0, 0.0),
             source "our choice; section 3.2 sends all data in pairs and does not say what later ones change";
         /// Bounds the window that follows from a report.
@@ -82,7 +87,8 @@ const DOUBLING: f64 = 2.0;
 /// Rate at which acknowledgements acknowledge data, over one flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct AckClock {
-    /// Arrival of the first acknowledgement of the flight, what it acknowledged, and what ends the flight.
+    /// Arrival of the first acknowledgement of the flight, what it acknowledged, and what ends the
+    /// flight.
     flight: Option<(Time, Bytes, Bytes)>,
     /// Bytes per second, of the flight so far or of the last one.
     rate: f64,
@@ -200,15 +206,16 @@ impl ModifiedSwiftStart {
         let slow_start = state.cwnd + state.slow_start_step(event.size);
         if target > slow_start {
             state.cwnd = target;
-            // What anyone may send in a burst leaves at the rate that the report tells, so that its acknowledgements can
-            // bear it out.
+            // What anyone may send in a burst leaves at the rate that the report tells, so that its
+            // acknowledgements can bear it out.
             let spread = if target <= INITIAL_WINDOW_10 { capacity } else { target };
             self.round = Some(PacedRoundTrip::new(event.now, rtt, spread, 0.0, state));
         } else if capacity > slow_start {
             state.cwnd = slow_start;
         }
         if borne_out >= capacity || state.cwnd >= capacity {
-            // Slow start closes the gap to the capacity, if there is one (our choice, the paper is silent).
+            // Slow start closes the gap to the capacity, if there is one (our choice, the paper is
+            // silent).
             state.ssthresh = capacity.max(2.0);
             self.stage = Stage::Paced;
         }
@@ -286,7 +293,8 @@ impl StartPart for ModifiedSwiftStart {
         self.round.as_ref()?.pacing(state)
     }
 
-    /// "The sender sends its data in form of packet pairs" (section 3.2): until one has been reported.
+    /// "The sender sends its data in form of packet pairs" (section 3.2): until one has been
+    /// reported.
     fn probe(&self, _state: &WindowState) -> Option<Probe> {
         let wanted = match self.stage {
             Stage::Waiting => true,
@@ -354,7 +362,8 @@ mod tests {
         }
     }
 
-    /// 1939 segments of 1500 bytes (SPECS of the figures: 49.5 Mbit/s, 0.47 s); the second of the pair has 8 bytes more.
+    /// 1939 segments of 1500 bytes (SPECS of the figures: 49.5 Mbit/s, 0.47 s); the second of the
+    /// pair has 8 bytes more.
     #[test]
     fn the_capacity_is_used_when_the_second_acknowledgement_bears_it_out() {
         let mut connection = Connection::new(Parameters::default());

@@ -1,5 +1,5 @@
-//! Packet-pair TCP (Nishida, Nakamura, Murai): the receiver times pairs of segments, and the sender spaces what
-//! slow start and the end of a recovery would otherwise send in bursts.
+//! Packet-pair TCP (Nishida, Nakamura, Murai): the receiver times pairs of segments, and the sender
+//! spaces what slow start and the end of a recovery would otherwise send in bursts.
 //!
 //! Section numbers below are those of the paper.
 
@@ -34,7 +34,8 @@ choice! {
     Probing {
         /// The data sender sends pairs; the forward path is measured (section 4.2.1, figure 5).
         SenderOnly = "sender-only",
-        /// The receiver's acknowledgements of a pair are a pair too; the reverse path is measured as well (figure 6).
+        /// The receiver's acknowledgements of a pair are a pair too; the reverse path is measured
+        /// as well (figure 6).
         BothSides = "both-sides",
     }
 }
@@ -68,8 +69,8 @@ parameters! {
         /// Period of the timer that counts time and runs the leaky bucket.
         tick: Duration = Duration::from_milliseconds(10), shown "10 ms", unit "s", range (1e-6, 1.0),
             source "paper, section 4.1.1: 10 msec timer interrupt routine";
-        /// How an interval becomes a number of ticks: difference of two readings of the counter, nearest whole
-        /// number, or exact (10 us clock, releases at any time).
+        /// How an interval becomes a number of ticks: difference of two readings of the counter,
+        /// nearest whole number, or exact (10 us clock, releases at any time).
         timer_rounding: TimerRounding = TimerRounding::CounterDifference, shown "counter-difference", unit "", range (0.0, 0.0),
             source "paper, section 4.1.2: difference between timer counter values";
         /// Meaning of an interval of 0 ticks.
@@ -78,12 +79,14 @@ parameters! {
         /// Which of the replies counts: the last, the smallest, or the median of the last three.
         interval_filter: IntervalFilter = IntervalFilter::Last, shown "last", unit "", range (0.0, 0.0),
             source "paper, section 4.2.1: the value is recorded";
-        /// With probing from both sides: how many segments an ACK covers. "intervals" is the ratio of the reverse to the forward
-        /// interval, from 2 to 4; "rfc4782" allows some 100 ACKs a round trip whatever the reverse path carries.
+        /// With probing from both sides: how many segments an ACK covers. "intervals" is the ratio
+        /// of the reverse to the forward interval, from 2 to 4; "rfc4782" allows some 100 ACKs a
+        /// round trip whatever the reverse path carries.
         ack_ratio: AckRatio = AckRatio::Intervals, shown "intervals", unit "", range (0.0, 0.0),
             source "paper, section 4.2.1: in proportion to ratio of t1 to t2; rfc4782: RFC 4782, section 4.5";
-        /// Kind of the option on the wire. 253 and 254 are followed by an ExID (RFC 6994), which takes 4 bytes more on a pair's
-        /// segments and on their ACKs from both sides, and none on a reply alone.
+        /// Kind of the option on the wire. 253 and 254 are followed by an ExID (RFC 6994), which
+        /// takes 4 bytes more on a pair's segments and on their ACKs from both sides, and none on a
+        /// reply alone.
         option_kind: PacketPairKind = PacketPairKind::Six, shown "6", unit "", range (0.0, 0.0),
             source "paper, figures 2 and 3; 253 and 254: RFC 4727 and RFC 6994";
         /// Space transmissions after a recovery.
@@ -149,7 +152,8 @@ impl PacketPair {
             return;
         };
         if let Some((_, ticks)) = reply {
-            // "When data sender receives packet pair reply option, data sender records timer values" (4.2.1).
+            // "When data sender receives packet pair reply option, data sender records timer
+            // values" (4.2.1).
             self.intervals.record(ticks);
         }
         match mark {
@@ -166,8 +170,9 @@ impl PacketPair {
     }
 
     fn leave_safe_transmit_if_done(&mut self, now: Time) {
-        // The paper names no exit. Ours: the bucket is empty and one round-trip time has passed, because only then
-        // do all acknowledgements belong to spaced segments, and the clock runs by itself.
+        // The paper names no exit. Ours: the bucket is empty and one round-trip time has passed,
+        // because only then do all acknowledgements belong to spaced segments, and the clock runs
+        // by itself.
         if let Spacing::SafeTransmit(since) = self.spacing
             && self.held_back == Bytes::ZERO
             && now.since(since) >= self.smoothed_rtt
@@ -201,8 +206,8 @@ impl StartPart for PacketPair {
         self.read_option(event.now, event.option);
         self.smoothed_rtt = event.smoothed_rtt.unwrap_or_default();
         if self.spacing == Spacing::AwaitingFirstAck {
-            // "After retransmission of lost packets, TCP receives new acknowledgement packets. When new
-            // acknowledgement packet is received, The new TCP enters in 'safe-transmit' mode."
+            // "After retransmission of lost packets, TCP receives new acknowledgement packets. When
+            // new acknowledgement packet is received, The new TCP enters in 'safe-transmit' mode."
             self.spacing =
                 if self.parameters.safe_transmit { Spacing::SafeTransmit(event.now) } else { Spacing::Off };
         }
@@ -212,8 +217,9 @@ impl StartPart for PacketPair {
         }
     }
 
-    /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section 1), as TCP's slow start did.
-    /// Our choice: what slow start adds, so that with byte counting it is no slower than slow start where its partner is absent.
+    /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section
+    /// 1), as TCP's slow start did. Our choice: what slow start adds, so that with byte counting it
+    /// is no slower than slow start where its partner is absent.
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         state.cwnd += state.slow_start_step(event.size);
         if !state.in_slow_start() && self.spacing == Spacing::Off {
@@ -229,7 +235,8 @@ impl StartPart for PacketPair {
         self.spacing = Spacing::AwaitingFirstAck;
     }
 
-    /// T is kept: the path is the same one. The next reply refreshes it (our choice; the paper is silent).
+    /// T is kept: the path is the same one. The next reply refreshes it (our choice; the paper is
+    /// silent).
     fn on_timeout(&mut self, _event: &Timeout) {
         self.spacing = Spacing::Off;
     }
@@ -250,12 +257,14 @@ impl StartPart for PacketPair {
         }
         // A window so large that its part of the round-trip time rounds to zero needs no spacing.
         let interval = self.interval(state).filter(|interval| !interval.is_zero())?;
-        // A window spread over a round trip can need more than one segment a tick: the clock is no brake then.
+        // A window spread over a round trip can need more than one segment a tick: the clock is no
+        // brake then.
         let tick = self.clock.release_tick().min(interval);
         Some(Pacing { interval, size: state.full_segment_on_wire(), tick })
     }
 
-    /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow start, always.
+    /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow
+    /// start, always.
     fn probe(&self, state: &WindowState) -> Option<Probe> {
         (state.in_slow_start() && matches!(self.spacing, Spacing::Off)).then_some(Probe::Pair)
     }
@@ -310,7 +319,8 @@ mod tests {
         assert_eq!(pacing.tick, Duration::from_milliseconds(10));
     }
 
-    /// RFC 5681, section 3.1: by no more than what was acknowledged, so that divided acknowledgements gain nothing.
+    /// RFC 5681, section 3.1: by no more than what was acknowledged, so that divided
+    /// acknowledgements gain nothing.
     #[test]
     fn an_acknowledgement_of_half_a_segment_is_half_of_one() {
         let mut start = PacketPair::new(Parameters::default());
@@ -333,7 +343,8 @@ mod tests {
         }
     }
 
-    /// The rate learnt before a timeout is kept and spaces slow start after it, and pairs go out again.
+    /// The rate learnt before a timeout is kept and spaces slow start after it, and pairs go out
+    /// again.
     #[test]
     fn a_timeout_ends_safe_transmit_and_keeps_the_interval() {
         let mut start = PacketPair::new(Parameters::default());
@@ -386,8 +397,9 @@ mod tests {
         assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
     }
 
-    /// Where no reply has come, because the peer does not know the option, one segment left per 10 ms tick in safe-transmit,
-    /// and the bucket was never empty: 1 segment per tick for the rest of the connection, at any rate of the link.
+    /// Where no reply has come, because the peer does not know the option, one segment left per 10
+    /// ms tick in safe-transmit, and the bucket was never empty: 1 segment per tick for the rest of
+    /// the connection, at any rate of the link.
     #[test]
     fn without_a_reply_safe_transmit_spreads_the_window_over_a_round_trip() {
         let mut start = PacketPair::new(Parameters::default());

@@ -1,10 +1,11 @@
 //! The detector of competing flows.
 //!
-//! A flow alone on a link that queues has its whole increase in the queue: with the link at cwnd/RTT segments per
-//! second, the gradient g = (dRTT * cwnd/RTT)/dcwnd is 1 whatever k is. With a share s of the link, and others that
-//! grow by m segments per round trip while this flow grows by k, it is g = s (k + m)/k. So g is measured twice:
-//! before k drops to 1, when a large k makes g close to the share s, and after, when k = 1 makes the increase of
-//! others weigh most. If either is away from 1, others compete.
+//! A flow alone on a link that queues has its whole increase in the queue: with the link at
+//! cwnd/RTT segments per second, the gradient g = (dRTT * cwnd/RTT)/dcwnd is 1 whatever k is. With
+//! a share s of the link, and others that grow by m segments per round trip while this flow grows
+//! by k, it is g = s (k + m)/k. So g is measured twice: before k drops to 1, when a large k makes g
+//! close to the share s, and after, when k = 1 makes the increase of others weigh most. If either
+//! is away from 1, others compete.
 
 use super::parameters::{Hold, Parameters};
 use crate::estimate::round_trip::RoundTripTimes;
@@ -12,8 +13,8 @@ use crate::estimate::round_trip::RoundTripTimes;
 /// Most round trips over which a gradient is measured, as the mean of them (our choice).
 const GRADIENT_ROUNDS: usize = 3;
 
-/// A round trip whose segments were sent under this mean window, in segments, and had this mean round-trip time, in
-/// seconds.
+/// A round trip whose segments were sent under this mean window, in segments, and had this mean
+/// round-trip time, in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     rtt: f64,
@@ -79,7 +80,8 @@ struct Competition {
 /// The detector.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    /// Windows at the ends of the last two round trips, the latest first; 0 where a loss was between.
+    /// Windows at the ends of the last two round trips, the latest first; 0 where a loss was
+    /// between.
     windows: [f64; 2],
     gradient: Gradient,
     pub detection: Detection,
@@ -98,8 +100,8 @@ impl Detector {
         *self = Self { competition, ..Self::default() };
     }
 
-    /// A round trip is over, which had these round-trip times, a queue throughout or not, and this window at its end, in
-    /// segments. `grew`: as it does in congestion avoidance.
+    /// A round trip is over, which had these round-trip times, a queue throughout or not, and this
+    /// window at its end, in segments. `grew`: as it does in congestion avoidance.
     pub fn end_round(
         &mut self,
         times: &RoundTripTimes,
@@ -108,8 +110,8 @@ impl Detector {
         grew: bool,
         parameters: &Parameters,
     ) {
-        // What was acknowledged in this round trip was sent in the one before, when the window went from one of these to
-        // the other.
+        // What was acknowledged in this round trip was sent in the one before, when the window went
+        // from one of these to the other.
         let [end, begin] = self.windows;
         self.windows = [window, end];
         match times.mean() {

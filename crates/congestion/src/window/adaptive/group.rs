@@ -42,10 +42,12 @@ impl Srtt {
         self.maximum = self.latest;
     }
 
-    /// Queueing delay that counts as congestion and starts the detector, in seconds: "This work uses the same value
-    /// for this as the threshold queuing delay level used to trigger the competition detector".
+    /// Queueing delay that counts as congestion and starts the detector, in seconds: "This work
+    /// uses the same value for this as the threshold queuing delay level used to trigger the
+    /// competition detector".
     fn threshold(&self, parameters: &Parameters) -> f64 {
-        // Before the first loss there is no epoch before this one, and srtt_max says nothing of the size of the queue.
+        // Before the first loss there is no epoch before this one, and srtt_max says nothing of the
+        // size of the queue.
         let part = if self.last_maximum > 0.0 {
             parameters.congested_part * (self.maximum.max(self.last_maximum) - self.minimum)
         } else {
@@ -54,8 +56,8 @@ impl Srtt {
         part.max(parameters.congested_minimum.seconds())
     }
 
-    /// "by congestion mean that the network queuing delay estimated by Adaptive TCP is larger than a reference
-    /// queuing delay level".
+    /// "by congestion mean that the network queuing delay estimated by Adaptive TCP is larger than
+    /// a reference queuing delay level".
     fn is_congested(&self, parameters: &Parameters) -> bool {
         self.latest - self.minimum > self.threshold(parameters)
     }
@@ -107,8 +109,9 @@ impl Group {
         ends
     }
 
-    /// A round trip is over: measures the gradient, and adapts k. `base` is the smallest round-trip time in seconds,
-    /// `window` the window at the end in segments; `grew`: it did as in congestion avoidance.
+    /// A round trip is over: measures the gradient, and adapts k. `base` is the smallest round-trip
+    /// time in seconds, `window` the window at the end in segments; `grew`: it did as in congestion
+    /// avoidance.
     pub(super) fn end_round(
         &mut self,
         times: &RoundTripTimes,
@@ -117,7 +120,8 @@ impl Group {
         grew: bool,
         parameters: &Parameters,
     ) {
-        // Our choice: a queue counts as one when it has stood above a tenth of the threshold for a whole round trip.
+        // Our choice: a queue counts as one when it has stood above a tenth of the threshold for a
+        // whole round trip.
         let queued =
             times.minimum.is_finite() && times.minimum - base > 0.1 * self.srtt.threshold(parameters);
         self.detector.end_round(times, queued, window, grew, parameters);
@@ -137,8 +141,8 @@ impl Group {
         if !self.srtt.is_congested(parameters) {
             self.detector.detection = Detection::Waiting;
         } else if self.detector.detection == Detection::Waiting {
-            // "Adaptive TCP sets k = 1 during periods of congestion to reduce packet loss regardless of the result
-            // of competition detection."
+            // "Adaptive TCP sets k = 1 during periods of congestion to reduce packet loss
+            // regardless of the result of competition detection."
             self.detector.detection = Detection::Triggered { was_strong: self.strength > 1.0 };
             self.strength = 1.0;
         }

@@ -1,10 +1,10 @@
-//! Adaptive TCP (A-TCP) of Cho and Bettati, as the ALTCP paper describes it: a flow grows as strong as k flows of
-//! TCP while it is alone and the queue is short, and is Reno otherwise.
+//! Adaptive TCP (A-TCP) of Cho and Bettati, as the ALTCP paper describes it: a flow grows as strong
+//! as k flows of TCP while it is alone and the queue is short, and is Reno otherwise.
 //!
-//! The paper says what A-TCP does, not how: "It does so by keeping track of the minimum and maximum of the smoothed
-//! Round Trip Time (srtt_min and srtt_max, respectively) and triggers detection when the estimated queue build-up
-//! (srtt - srtt_min) exceeds some threshold". The threshold, the growth of k and the detector are ours; each is
-//! marked "our choice".
+//! The paper says what A-TCP does, not how: "It does so by keeping track of the minimum and maximum
+//! of the smoothed Round Trip Time (srtt_min and srtt_max, respectively) and triggers detection
+//! when the estimated queue build-up (srtt - srtt_min) exceeds some threshold". The threshold, the
+//! growth of k and the detector are ours; each is marked "our choice".
 
 mod detector;
 mod group;
@@ -161,7 +161,8 @@ mod tests {
     use crate::fixtures::ack_at;
     use crate::fixtures::{LoneFlow, avoiding, loss};
 
-    /// TCP/k: one segment per round trip, W/(2k) at a loss: sqrt((4k - 1)/2)/(RTT sqrt(p)) segments per second.
+    /// TCP/k: one segment per round trip, W/(2k) at a loss: sqrt((4k - 1)/2)/(RTT sqrt(p)) segments
+    /// per second.
     #[test]
     fn tcp_k_has_the_throughput_of_equation_4() {
         let p: f64 = 1e-5;
@@ -234,8 +235,8 @@ mod tests {
             }
         }
 
-        /// A round trip: every segment of the window is acknowledged, with the queue that it found when it was
-        /// sent, while the windows grew from what they were to what they are.
+        /// A round trip: every segment of the window is acknowledged, with the queue that it found
+        /// when it was sent, while the windows grew from what they were to what they are.
         fn round(&mut self, adaptive: &mut Adaptive, state: &mut WindowState) {
             let window = state.cwnd;
             let grown = self.others_add + window - self.before;
@@ -344,8 +345,8 @@ mod tests {
         }
     }
 
-    /// Held until the queue drains without a loss, competition outlives ten round trips and a queue that a loss has drained;
-    /// when the other flows leave after that, the next drain ends it.
+    /// Held until the queue drains without a loss, competition outlives ten round trips and a queue
+    /// that a loss has drained; when the other flows leave after that, the next drain ends it.
     #[test]
     fn a_drain_after_a_loss_does_not_end_competition() {
         let mut adaptive = Adaptive::new(Parameters::default());

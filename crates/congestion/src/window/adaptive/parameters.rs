@@ -35,8 +35,8 @@ parameters! {
         /// Increase of k per round trip without congestion and competition.
         k_step: f64 = 1.0, shown "1", unit "per round trip", range (0.0, 1e3),
             source "our choice: the paper says quickly";
-        /// Queueing delay that counts as congestion, as a part of srtt_max - srtt_min over the last two loss
-        /// epochs.
+        /// Queueing delay that counts as congestion, as a part of srtt_max - srtt_min over the last
+        /// two loss epochs.
         congested_part: f64 = 0.25, shown "0.25", unit "", range (0.0, 1.0),
             source "our choice: the paper says some threshold";
         /// The same before the first loss, as a part of srtt_min.
@@ -48,10 +48,12 @@ parameters! {
         /// How far from 1 the gradient of the queue must be to count as competition.
         gradient_tolerance: f64 = 0.25, shown "0.25", unit "", range (0.0, 10.0),
             source "our choice";
-        /// For how long competition is believed: a number of round trips, or until the queue drains without a loss.
+        /// For how long competition is believed: a number of round trips, or until the queue drains
+        /// without a loss.
         competition_hold: Hold = Hold::Drain, shown "drain", unit "", range (0.0, 0.0),
             source "our choice: the paper has k = 1 while there is competition, and time alone ends none";
-        /// Round trips for which competition is believed with "round-trips", unless the queue drains without a loss before.
+        /// Round trips for which competition is believed with "round-trips", unless the queue
+        /// drains without a loss before.
         competing_rounds: f64 = 10.0, shown "10", unit "round trips", range (1.0, 1e6),
             source "our choice";
     }

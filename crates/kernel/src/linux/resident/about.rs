@@ -118,7 +118,8 @@ impl About {
         self.text(LABEL_AT, WORDS)
     }
 
-    /// Keeps what was the default of a namespace. Of more namespaces than there is room for, nothing is kept.
+    /// Keeps what was the default of a namespace. Of more namespaces than there is room for,
+    /// nothing is kept.
     pub fn remember(&self, namespace: u64, before: &str) {
         let rows = (0..DEFAULTS).map(|row| DEFAULTS_AT + 3 * row);
         let free = |at: &usize| [0, namespace].contains(&self.0.load(*at, Acquire));

@@ -1,7 +1,7 @@
 //! The default congestion control of network namespaces, `net.ipv4.tcp_congestion_control`.
 //!
-//! A namespace keeps its default after the name is gone, so it is put back in every namespace that can be found: of a process,
-//! or of `ip netns`.
+//! A namespace keeps its default after the name is gone, so it is put back in every namespace that
+//! can be found: of a process, or of `ip netns`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -51,7 +51,8 @@ impl Scope {
     }
 }
 
-/// Does something in a namespace, in a thread of its own: a thread that has changed its namespace is of no more use.
+/// Does something in a namespace, in a thread of its own: a thread that has changed its namespace
+/// is of no more use.
 fn within<T: Send>(space: &Namespace, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -105,8 +106,8 @@ pub fn holders(name: &str) -> Vec<Namespace> {
     spaces
 }
 
-/// Gives the namespaces whose default this is another: what was `remembered` of them, or of the host, which a namespace that was
-/// made meanwhile has it from, or Reno.
+/// Gives the namespaces whose default this is another: what was `remembered` of them, or of the
+/// host, which a namespace that was made meanwhile has it from, or Reno.
 pub fn give_back(name: &str, remembered: impl Fn(u64) -> Option<String>) {
     let host = Scope::Host.open().ok().and_then(|host| remembered(host.number));
     for space in holders(name) {

@@ -20,8 +20,9 @@ pub struct Installed {
     pub programs: usize,
 }
 
-/// Loads the object of an algorithm, with the parameters of the selection, and registers it under a name until it is unloaded.
-/// `label` is the selection as it was written. Either all of it is there afterwards, or nothing.
+/// Loads the object of an algorithm, with the parameters of the selection, and registers it under a
+/// name until it is unloaded. `label` is the selection as it was written. Either all of it is there
+/// afterwards, or nothing.
 pub fn install(
     object: &[u8],
     selection: &Selection,

@@ -1,6 +1,6 @@
-//! Algorithms that decide in the kernel: loaded once, they need no process. The kernel itself keeps what is registered, so that
-//! nothing is pinned and nothing is on disk; what belongs together is found by the page [`About`], which lives as long as
-//! the programs do.
+//! Algorithms that decide in the kernel: loaded once, they need no process. The kernel itself keeps
+//! what is registered, so that nothing is pinned and nothing is on disk; what belongs together is
+//! found by the page [`About`], which lives as long as the programs do.
 
 mod about;
 mod control;
@@ -22,8 +22,8 @@ use super::load::information;
 use super::register::{is_installed, remove};
 use super::sys::{bpf_ids, command};
 
-/// Prefix of the names of these objects' maps in the kernel. It is not that of `selfclock kernel run`, which
-/// would take them over.
+/// Prefix of the names of these objects' maps in the kernel. It is not that of `selfclock kernel
+/// run`, which would take them over.
 const PREFIX: &str = "scn_";
 
 /// An algorithm that is in the kernel.
@@ -37,7 +37,8 @@ pub struct Resident {
     operations: OwnedFd,
 }
 
-/// Every algorithm that [`install`] has brought into the kernel, and that is registered or has connections.
+/// Every algorithm that [`install`] has brought into the kernel, and that is registered or has
+/// connections.
 pub fn find() -> io::Result<Vec<Resident>> {
     let mut found = Vec::new();
     for id in bpf_ids(command::MAP_GET_NEXT_ID)? {
@@ -109,8 +110,8 @@ impl Resident {
         Ok(before)
     }
 
-    /// Takes its name away, after it was put back what was the default of each namespace before it. Its connections go on under it
-    /// until they close.
+    /// Takes its name away, after it was put back what was the default of each namespace before it.
+    /// Its connections go on under it until they close.
     pub fn unload(&self) -> io::Result<State> {
         let state = self.state();
         if state.registered {

@@ -36,7 +36,8 @@ pub struct Recorded {
     pub cut: u64,
     /// Events for which the ring had no room.
     pub lost: u64,
-    /// Events that were there and are not written: those of connections that were there before, or after a lost event.
+    /// Events that were there and are not written: those of connections that were there before, or
+    /// after a lost event.
     pub passed_over: u64,
     /// Why nothing is written any more.
     pub error: Option<String>,
@@ -209,7 +210,8 @@ mod tests {
         KernelEvent { id, number, kind, ..KernelEvent::default() }
     }
 
-    /// Connections are written from their first event to the first that is missing, and those that were there before not at all.
+    /// Connections are written from their first event to the first that is missing, and those that
+    /// were there before not at all.
     #[test]
     fn connections_are_written_without_gaps() {
         let (mut flows, mut recorded) = (Flows::default(), Recorded::default());

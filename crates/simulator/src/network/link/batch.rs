@@ -1,8 +1,9 @@
-//! Many packets at once that cross a link alike: see `simulation::batch`, whose test `batches_change_nothing` proves the
-//! result to be that of [`Link::accept`], packet by packet.
+//! Many packets at once that cross a link alike: see `simulation::batch`, whose test
+//! `batches_change_nothing` proves the result to be that of [`Link::accept`], packet by packet.
 //!
-//! Applies where every packet would take the shortcut `accept_plain` and waits as long as the one in its place in the group
-//! before, or finds the transmitter free as that one did. Skips every packet but those of the first group.
+//! Applies where every packet would take the shortcut `accept_plain` and waits as long as the one
+//! in its place in the group before, or finds the transmitter free as that one did. Skips every
+//! packet but those of the first group.
 
 use super::Link;
 use selfclock_congestion::units::{Duration, Time};
@@ -18,9 +19,9 @@ struct Crossing {
 }
 
 impl Link {
-    /// Packets of `size` bytes arrive at these times, in groups, the next group `gap` after this one and so on. Returns
-    /// how many groups cross as this one does, each a `gap` later; 0: it is not known that any does. The times become those at
-    /// the other end.
+    /// Packets of `size` bytes arrive at these times, in groups, the next group `gap` after this
+    /// one and so on. Returns how many groups cross as this one does, each a `gap` later; 0: it is
+    /// not known that any does. The times become those at the other end.
     pub(crate) fn groups_alike(&self, size: u32, gap: Duration, times: &mut [Time]) -> u64 {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return 0 };
         let begins_waiting = self.free_at > first;
@@ -54,7 +55,8 @@ impl Link {
         }
     }
 
-    /// The rules of [`Link::accept_plain`]. `None`: not all of them hold, or some packet waits and a later one does not.
+    /// The rules of [`Link::accept_plain`]. `None`: not all of them hold, or some packet waits and
+    /// a later one does not.
     fn cross_as_group(&self, size: u32, times: &mut [Time]) -> Option<Crossing> {
         if size != self.recent_size {
             return None;

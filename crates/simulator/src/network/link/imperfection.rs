@@ -25,7 +25,8 @@ pub(super) struct Imperfections {
     pub server: Option<Server>,
     /// Rate of the transmitter after the changes so far, if there were any.
     pub changed_rate: Option<Rate>,
-    /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left, not its first.
+    /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left,
+    /// not its first.
     in_system: bool,
 }
 
@@ -135,7 +136,8 @@ impl Link {
         self.most_wait = Duration::ZERO;
     }
 
-    /// Like [`Link::enter`], on a link that sends at the opportunities of a trace: every packet waits for one.
+    /// Like [`Link::enter`], on a link that sends at the opportunities of a trace: every packet
+    /// waits for one.
     #[cold]
     pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {
         let Rare { imperfections: Some(own), managed, .. } = self.rare.as_deref_mut()? else { return None };

@@ -51,8 +51,9 @@ mod tests {
             bursts += usize::from(now && !previous);
             previous = now;
         }
-        // Stationary bad probability g/(g+b) = 0.0476. About 9500 bursts of mean length 5: their number and length
-        // each have a relative standard error of 1 %, the loss rate 1.4 %; three of them.
+        // Stationary bad probability g/(g+b) = 0.0476. About 9500 bursts of mean length 5: their
+        // number and length each have a relative standard error of 1 %, the loss rate 1.4 %; three
+        // of them.
         let rate = lost as f64 / PACKETS as f64;
         assert!((rate / (good_to_bad / (good_to_bad + bad_to_good)) - 1.0).abs() < 0.043, "{rate}");
         let length = lost as f64 / bursts as f64;

@@ -1,5 +1,5 @@
-//! A link whose queue holds its packets (see [`crate::queue::managed`]): they come at the time of the clock, and the
-//! transmitter takes the next one when it is free.
+//! A link whose queue holds its packets (see [`crate::queue::managed`]): they come at the time of
+//! the clock, and the transmitter takes the next one when it is free.
 
 use super::{Link, Rare};
 use crate::packet::Packet;
@@ -38,12 +38,13 @@ impl Link {
         managed.enqueue(now, packet, in_service, waits, passed);
     }
 
-    /// Shortcut of [`Link::enqueue`] and of the [`Link::dequeue`] that would follow: where the discipline knows now what will become
-    /// of the packet, it need not be held until its turn.
+    /// Shortcut of [`Link::enqueue`] and of the [`Link::dequeue`] that would follow: where the
+    /// discipline knows now what will become of the packet, it need not be held until its turn.
     ///
-    /// Applies where nothing is held, the link has no imperfections and packets are not recorded. The packets that have passed wait in
-    /// the drop-tail queue, whose times are known. `Some`: when the packet is at the other end, unless it is dropped.
-    /// `queues_decide_alike` in `tests/queues.rs` runs networks with and without it.
+    /// Applies where nothing is held, the link has no imperfections and packets are not recorded.
+    /// The packets that have passed wait in the drop-tail queue, whose times are known. `Some`:
+    /// when the packet is at the other end, unless it is dropped. `queues_decide_alike` in
+    /// `tests/queues.rs` runs networks with and without it.
     #[inline]
     pub(in crate::network) fn decide(
         &mut self,

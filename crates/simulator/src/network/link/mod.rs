@@ -1,11 +1,12 @@
 //! A one-way link: queue, transmitter, wire.
 //!
-//! A packet's whole passage is computed when it arrives: when its transmission begins and ends, and when it is at the
-//! other end. Arrivals must come in the order of time, but they may come ahead of the simulation's clock; see
-//! [`super`]. So everything a link reports is computed from these times, never from a counter read "now".
+//! A packet's whole passage is computed when it arrives: when its transmission begins and ends, and
+//! when it is at the other end. Arrivals must come in the order of time, but they may come ahead of
+//! the simulation's clock; see [`super`]. So everything a link reports is computed from these
+//! times, never from a counter read "now".
 //!
-//! [`Link::accept`] says what a link does. [`shortcut`] has faster ways to the same result, [`batch`] one for many packets at
-//! once, each with the test that proves it equal.
+//! [`Link::accept`] says what a link does. [`shortcut`] has faster ways to the same result,
+//! [`batch`] one for many packets at once, each with the test that proves it equal.
 
 mod batch;
 mod imperfection;
@@ -63,23 +64,25 @@ struct Entrance {
     above: bool,
 }
 
-/// A one-way link, of three cache lines. A packet touches the first if it just crosses, the second, too, if it has to wait.
+/// A one-way link, of three cache lines. A packet touches the first if it just crosses, the second,
+/// too, if it has to wait.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link {
     /// When the transmitter will have sent everything accepted so far.
     free_at: Time,
-    /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is due, nothing is recorded,
-    /// lost or delayed.
+    /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is
+    /// due, nothing is recorded, lost or delayed.
     plain_until: Time,
     /// Transmission time of the size accepted last.
     recent_time: Duration,
-    /// The order number of the packet accepted last, which is one more than that of the packet before it. What is not yet in
-    /// the totals is of the size accepted last: most links see one size only, so counting a packet is one addition.
+    /// The order number of the packet accepted last, which is one more than that of the packet
+    /// before it. What is not yet in the totals is of the size accepted last: most links see one
+    /// size only, so counting a packet is one addition.
     order: u64,
     delay: Duration,
-    /// A packet of the size accepted last that waits no longer than that, behind others of its size alone, finds no more
-    /// packets waiting than ever before: `most_waiting` counts them.
+    /// A packet of the size accepted last that waits no longer than that, behind others of its size
+    /// alone, finds no more packets waiting than ever before: `most_waiting` counts them.
     most_wait: Duration,
     /// `plain_until` is not later than this.
     plain_limit: Time,
@@ -227,7 +230,8 @@ impl Link {
         Passage::Crosses { start, arrival: own.delayed(arrival), above }
     }
 
-    /// A packet takes its place in the queue, or goes to the transmitter if that is free. `None`: there is no room.
+    /// A packet takes its place in the queue, or goes to the transmitter if that is free. `None`:
+    /// there is no room.
     #[inline(always)]
     fn enter(&mut self, now: Time, size: u32) -> Option<Entrance> {
         let previous = self.recent_size;
@@ -243,8 +247,8 @@ impl Link {
         Some(Entrance { start, end: self.free_at, above })
     }
 
-    /// A packet for which there is room takes its place in the queue, or goes to the transmitter if that is free. Returns when its
-    /// transmission begins.
+    /// A packet for which there is room takes its place in the queue, or goes to the transmitter if
+    /// that is free. Returns when its transmission begins.
     #[inline(always)]
     fn take_place(&mut self, now: Time, size: u32) -> Time {
         let previous = self.recent_size;
@@ -264,15 +268,16 @@ impl Link {
         start
     }
 
-    /// A packet for which there is room takes its place in the queue; `previous` is the size of the one before.
+    /// A packet for which there is room takes its place in the queue; `previous` is the size of the
+    /// one before.
     #[inline]
     fn wait(&mut self, now: Time, size: u32, previous: u32) {
         self.queue.add(self.free_at, size, self.recent_time, previous);
         self.most_waiting = self.most_waiting.max(self.queue.packets() as u32);
         let wait = self.free_at.since(now);
         self.waited += u128::from(wait.picoseconds());
-        // The packet in service may be of another size, and its rest longer than the time of one of these. Where packets
-        // are marked each has to be looked at.
+        // The packet in service may be of another size, and its rest longer than the time of one of
+        // these. Where packets are marked each has to be looked at.
         if !self.marks
             && self.queue.is_uniform()
             && wait <= self.recent_time.times(self.queue.packets()).min(Duration::from_picoseconds(NEAR))
@@ -303,8 +308,8 @@ impl Link {
         }
     }
 
-    /// When the host at the end gets a packet that arrives there at this time, not before the previous one: with the interrupt
-    /// that waits, or with a new one if there is none.
+    /// When the host at the end gets a packet that arrives there at this time, not before the
+    /// previous one: with the interrupt that waits, or with a new one if there is none.
     #[inline]
     pub fn handed_over(&mut self, arrival: Time) -> Time {
         let coalescing = self.settings.coalescing;
@@ -335,14 +340,16 @@ impl Link {
         (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
     }
 
-    /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the clock.
+    /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the
+    /// clock.
     pub fn counted(&mut self, now: Time) -> (u64, u64, u64) {
         self.count_recent();
         self.count_losses(now);
         (self.totals.accepted_bytes - self.queue.bytes(), self.drops(), self.marked())
     }
 
-    /// The order number of the packet accepted last: its place among events at the time at which it arrives.
+    /// The order number of the packet accepted last: its place among events at the time at which it
+    /// arrives.
     #[inline(always)]
     pub(super) fn order(&self) -> u64 {
         self.order
@@ -353,7 +360,8 @@ impl Link {
         self.imperfections().and_then(|own| own.rate_at(now)).unwrap_or_else(|| self.current_rate())
     }
 
-    /// When the transmitter will have sent everything accepted so far. Whatever arrived came before.
+    /// When the transmitter will have sent everything accepted so far. Whatever arrived came
+    /// before.
     pub fn busy_until(&self) -> Time {
         self.free_at
     }
@@ -363,7 +371,8 @@ impl Link {
         self.rare().marks += 1;
     }
 
-    /// Counts a packet that is dropped before the link or by its managed queue, at the time of the clock.
+    /// Counts a packet that is dropped before the link or by its managed queue, at the time of the
+    /// clock.
     pub(super) fn count_drop(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.sample_before(now, samples);
         self.rare().drops += 1;
@@ -415,14 +424,15 @@ impl Link {
         }
     }
 
-    /// The totals of a run that ends at `end`: what waits beyond it has not been transmitted, and has waited only until then.
-    /// Sum of waiting times, ps, and most packets that waited, too.
+    /// The totals of a run that ends at `end`: what waits beyond it has not been transmitted, and
+    /// has waited only until then. Sum of waiting times, ps, and most packets that waited, too.
     fn totals_at(&self, end: Time) -> (Totals, u128, u64) {
         let (mut totals, mut waited) = (self.totals, self.waited);
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
             totals.accepted -= 1;
             totals.accepted_bytes -= u64::from(size);
-            // Where a run is ended before its time, it may have arrived only after that, ahead of the clock.
+            // Where a run is ended before its time, it may have arrived only after that, ahead of
+            // the clock.
             waited = waited.saturating_sub(u128::from(start.since(end).picoseconds()));
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
@@ -436,7 +446,8 @@ impl Link {
     }
 }
 
-/// The places of a link's drop-tail queue. With a trace a packet has its place until its last byte has left.
+/// The places of a link's drop-tail queue. With a trace a packet has its place until its last byte
+/// has left.
 #[inline(always)]
 fn places(settings: &LinkSettings) -> Places {
     Places {
@@ -470,8 +481,8 @@ mod tests {
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
     }
 
-    /// On the usual way nobody looks whether a sum of times is beyond the last of them: a link that never sends or delivers, or
-    /// has come near the end of time, must not take it.
+    /// On the usual way nobody looks whether a sum of times is beyond the last of them: a link that
+    /// never sends or delivers, or has come near the end of time, must not take it.
     #[test]
     fn nothing_wraps_at_the_end_of_time() {
         let (fast, slow) = (Rate::from_bits_per_second(8_000_000), Rate::from_bits_per_second(0));
@@ -501,8 +512,9 @@ mod tests {
         }
     }
 
-    /// A loss was counted when the packet came to the queue, not when its transmission ended, and so in the series and in a run that ended
-    /// before too early. And the summary had the rate of the last packet, not that of the end of the run.
+    /// A loss was counted when the packet came to the queue, not when its transmission ended, and
+    /// so in the series and in a run that ended before too early. And the summary had the rate of
+    /// the last packet, not that of the end of the run.
     #[test]
     fn a_loss_counts_when_it_happens() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
@@ -523,8 +535,8 @@ mod tests {
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
-    /// Small packets behind a large one wait as long as many small ones behind each other. A link that had seen the first
-    /// once took the second for no longer a queue.
+    /// Small packets behind a large one wait as long as many small ones behind each other. A link
+    /// that had seen the first once took the second for no longer a queue.
     #[test]
     fn the_longest_queue_is_counted_in_packets() {
         let us = |number| Time::ZERO + Duration::from_microseconds(number);
@@ -545,8 +557,8 @@ mod tests {
         assert_eq!(link.finish(&plan.name, us(5000), &mut samples).queue_max_packets, 29);
     }
 
-    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits when the path changes keeps
-    /// its times; the next one is faster, and does not overtake.
+    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits
+    /// when the path changes keeps its times; the next one is faster, and does not overtake.
     #[test]
     fn a_path_changes_its_rate_and_its_delay() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);

@@ -1,7 +1,7 @@
 //! Samples of a link, taken as time passes their times.
 //!
-//! A link is served ahead of the clock, so a sample is computed from the times of its packets, never from a counter
-//! read "now".
+//! A link is served ahead of the clock, so a sample is computed from the times of its packets,
+//! never from a counter read "now".
 
 use super::{Link, Rare};
 use crate::record::series::{LinkSample, Rows};
@@ -42,7 +42,8 @@ impl Link {
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
-    /// Transmission time used until `time`, and the time it could have been: of a link with a trace, bytes instead.
+    /// Transmission time used until `time`, and the time it could have been: of a link with a
+    /// trace, bytes instead.
     pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
         match self.imperfections().and_then(|own| own.server.as_ref()) {
             None => (busy, time.picoseconds()),

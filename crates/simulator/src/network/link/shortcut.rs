@@ -1,8 +1,9 @@
 //! Shortcuts of [`Link::accept`]: the same result for the usual packet in fewer steps.
 //!
-//! Each returns when the packet is at the other end, or `None`: the shortcut does not apply, nothing has happened to the
-//! packet, and the next one or `accept` is to be asked. The test below, `shortcuts_equal_accept`, runs random packets
-//! through random links both ways and compares departures, samples, totals and drops.
+//! Each returns when the packet is at the other end, or `None`: the shortcut does not apply,
+//! nothing has happened to the packet, and the next one or `accept` is to be asked. The test below,
+//! `shortcuts_equal_accept`, runs random packets through random links both ways and compares
+//! departures, samples, totals and drops.
 
 use super::{Link, places};
 use crate::record::series::{LinkSample, Rows};
@@ -17,10 +18,11 @@ impl Link {
 
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     ///
-    /// Applies until `plain_until` (no sample is due, and the link has no imperfections), to a packet of the size before
-    /// it that finds the transmitter free, or waits behind packets of its size, not longer than one of them has. Skips the
-    /// looks at the samples, the imperfections and the marks, the computation of the transmission time, what the queue has
-    /// served, and the largest number of packets waiting: it cannot become larger.
+    /// Applies until `plain_until` (no sample is due, and the link has no imperfections), to a
+    /// packet of the size before it that finds the transmitter free, or waits behind packets of its
+    /// size, not longer than one of them has. Skips the looks at the samples, the imperfections and
+    /// the marks, the computation of the transmission time, what the queue has served, and the
+    /// largest number of packets waiting: it cannot become larger.
     #[inline(always)]
     pub(in crate::network) fn accept_plain(&mut self, now: Time, size: u32) -> Option<Time> {
         if now >= self.plain_until || size != self.recent_size {
@@ -42,9 +44,9 @@ impl Link {
         Some(self.free_at.after(self.delay))
     }
 
-    /// Applies where [`Link::accept_plain`] does, to a packet that waits longer than any before it or behind packets of
-    /// another size, if the link does not mark. Skips the looks at the samples and the imperfections, and the computation
-    /// of the transmission time.
+    /// Applies where [`Link::accept_plain`] does, to a packet that waits longer than any before it
+    /// or behind packets of another size, if the link does not mark. Skips the looks at the samples
+    /// and the imperfections, and the computation of the transmission time.
     #[inline(never)]
     fn accept_waiting(&mut self, now: Time, size: u32) -> Option<Time> {
         if self.marks || !self.queue.admits(now, size, size, places(&self.settings)) {
@@ -58,9 +60,9 @@ impl Link {
 
     /// Takes the samples that are due before the packet.
     ///
-    /// Applies then where `accept_plain` does, and to a packet of any size on a link that neither marks nor does anything
-    /// to its packets but delay them. Skips the loss process, the changes of the path and the losses to be counted: there
-    /// are none.
+    /// Applies then where `accept_plain` does, and to a packet of any size on a link that neither
+    /// marks nor does anything to its packets but delay them. Skips the loss process, the changes
+    /// of the path and the losses to be counted: there are none.
     #[inline]
     pub(in crate::network) fn accept_simple(
         &mut self,
@@ -162,7 +164,8 @@ mod tests {
         }
     }
 
-    /// Times between packets, us, and sizes: mostly trains of one size at the rate of the link, a little faster or slower.
+    /// Times between packets, us, and sizes: mostly trains of one size at the rate of the link, a
+    /// little faster or slower.
     fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
         let gap = prop_oneof![3 => Just(0_u64), 6 => Just(1000), 2 => Just(40), 2 => 900_u64..1100, 1 => 0_u64..12_000];
         let size = prop_oneof![6 => Just(1000_u32), 2 => Just(40), 1 => 1_u32..1500];
@@ -191,7 +194,8 @@ mod tests {
         for &(gap, size) in packets {
             now += gap;
             let passage = accept(&mut link, us(now), size, &mut samples);
-            // The beginning of transmission goes into the record of packets, where there are no shortcuts.
+            // The beginning of transmission goes into the record of packets, where there are no
+            // shortcuts.
             told += &match passage {
                 Passage::Crosses { arrival, above, .. } => format!("{arrival:?} {above}\n"),
                 other => format!("{other:?}\n"),
@@ -237,8 +241,8 @@ mod tests {
         }
     }
 
-    /// A full pipe takes the shortcuts, and the comparison sees one that is wrong: here the largest number of packets waiting
-    /// is never counted, as if any wait had been before.
+    /// A full pipe takes the shortcuts, and the comparison sees one that is wrong: here the largest
+    /// number of packets waiting is never counted, as if any wait had been before.
     #[test]
     fn the_comparison_can_fail() {
         let plan = LinkPlan::new("link", (0, 1), RATE, Duration::ZERO);

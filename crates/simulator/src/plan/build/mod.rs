@@ -77,23 +77,25 @@ pub const fn packets(count: u64) -> QueueSize {
     QueueSize::Packets(count)
 }
 
-/// Pairs of hosts, one for each flow, across one bottleneck; `rtt` is the round-trip time of the empty network without
-/// transmission times. The access links have a hundred times the bottleneck's rate, and each a tenth of the round-trip time;
-/// [`PlanBuilder::access`] says another.
+/// Pairs of hosts, one for each flow, across one bottleneck; `rtt` is the round-trip time of the
+/// empty network without transmission times. The access links have a hundred times the bottleneck's
+/// rate, and each a tenth of the round-trip time; [`PlanBuilder::access`] says another.
 pub fn dumbbell(rate: Rate, rtt: Duration) -> PlanBuilder {
     let shape = Shape::Dumbbell { rtt, reverse: None };
     let access = (Rate::from_bits_per_second(rate.bits_per_second().saturating_mul(100)), rtt.scaled(1, 10));
     PlanBuilder::new("dumbbell", shape, wire(rate, Duration::ZERO), access)
 }
 
-/// Bottlenecks in a row, the first flow along all of them and each further one across the next. The access links have a
-/// hundred times the rate of a hop, and a third of its delay; [`PlanBuilder::access`] says another.
+/// Bottlenecks in a row, the first flow along all of them and each further one across the next. The
+/// access links have a hundred times the rate of a hop, and a third of its delay;
+/// [`PlanBuilder::access`] says another.
 pub fn parking_lot(hops: usize, rate: Rate, delay: Duration) -> PlanBuilder {
     let access = (Rate::from_bits_per_second(rate.bits_per_second().saturating_mul(100)), delay.scaled(1, 3));
     PlanBuilder::new("parking-lot", Shape::ParkingLot { hops }, wire(rate, delay), access)
 }
 
-/// Nodes without links: [`PlanBuilder::link`] adds them, and each flow says where it begins and ends.
+/// Nodes without links: [`PlanBuilder::link`] adds them, and each flow says where it begins and
+/// ends.
 pub fn graph(nodes: &[&str]) -> PlanBuilder {
     let nodes = nodes.iter().map(|&node| node.to_owned()).collect();
     let shape = Shape::Graph { nodes, links: Vec::new() };
@@ -121,7 +123,8 @@ enum Shape {
     Graph { nodes: Vec<String>, links: Vec<(String, String, Wire)> },
 }
 
-/// A plan in the making: [`dumbbell`], [`parking_lot`] or [`graph`] begins it, [`PlanBuilder::plan`] ends it.
+/// A plan in the making: [`dumbbell`], [`parking_lot`] or [`graph`] begins it,
+/// [`PlanBuilder::plan`] ends it.
 #[derive(Clone, Debug)]
 pub struct PlanBuilder {
     name: String,
@@ -247,7 +250,8 @@ impl PlanBuilder {
         self
     }
 
-    /// As the simulators of the papers: [`Transport::classic`], and queues that count the packet in service.
+    /// As the simulators of the papers: [`Transport::classic`], and queues that count the packet in
+    /// service.
     #[must_use]
     pub fn classic(mut self) -> Self {
         self.bottleneck.link.counts_packet_in_service = true;

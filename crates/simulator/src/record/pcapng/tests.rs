@@ -303,7 +303,8 @@ fn the_option_of_the_algorithm_is_on_the_wire() {
     assert_eq!(&tcp.options.as_slice()[24..], [6, 4, 2, 3, 1, 1, 6, 6, 3, 3, 0x12, 0x34]);
 }
 
-/// A Quick-Start Request stands in the IP header (RFC 4782, section 3.1), the answer in the TCP header.
+/// A Quick-Start Request stands in the IP header (RFC 4782, section 3.1), the answer in the TCP
+/// header.
 #[test]
 fn quick_start_asks_in_the_ip_header() {
     let request = PeerOption::QuickStart(QuickStartOption::Request { rate: 5, ttl: 9, nonce: 77 });
@@ -648,8 +649,8 @@ fn a_host_with_two_neighbours_has_two_interfaces() {
     assert_eq!(host(&plan, &packets, 1).1, []);
 }
 
-/// Secrets stand before the packets that need them, and not among those of another link. A packet without payload on record
-/// has headers alone.
+/// Secrets stand before the packets that need them, and not among those of another link. A packet
+/// without payload on record has headers alone.
 #[test]
 fn payload_is_written_and_secrets_before_it() {
     let plan = plan(Transport::modern());

@@ -1,7 +1,9 @@
-//! A domain of one router: ingress, core and egress in one box, for packets that pass from outside the simulator.
+//! A domain of one router: ingress, core and egress in one box, for packets that pass from outside
+//! the simulator.
 //!
-//! It uses the domain's own state and equations. A resource discovery packet has no way to go: its rate is noted at the one
-//! queue, and what the queue allows is told at once. The queue is a virtual one: what has passed, served at a rate.
+//! It uses the domain's own state and equations. A resource discovery packet has no way to go: its
+//! rate is noted at the one queue, and what the queue allows is told at once. The queue is a
+//! virtual one: what has passed, served at a rate.
 
 use std::collections::BTreeMap;
 
@@ -144,7 +146,8 @@ impl LoneRouter {
         }
     }
 
-    /// An ACK passes towards the source. Returns the window that it is to offer at most, if the flow is limited.
+    /// An ACK passes towards the source. Returns the window that it is to offer at most, if the
+    /// flow is limited.
     pub fn on_ack(&mut self, now: Time, flow: u32, acknowledgement: u32) -> Option<u64> {
         let Passing { edge, control, last, .. } = self.flows.get_mut(&flow)?;
         last.1 = unwrapped(last.1, acknowledgement);
@@ -213,8 +216,9 @@ mod tests {
         LoneRouter::new(Parameters::default(), Rate::from_bits_per_second(20_000_000), Bytes(100_000))
     }
 
-    /// A source that sends a packet of 1500 B each 15 ms, 10 ms of which pass until its ACK comes: 0.8 Mbit/s. Pressure with one
-    /// packet in the queue is 1 + 0.15 (50 000 - 1500) / 50 000 = 1.1455. The window is the floor, two segments.
+    /// A source that sends a packet of 1500 B each 15 ms, 10 ms of which pass until its ACK comes:
+    /// 0.8 Mbit/s. Pressure with one packet in the queue is 1 + 0.15 (50 000 - 1500) / 50 000 =
+    /// 1.1455. The window is the floor, two segments.
     #[test]
     fn a_flow_is_allowed_what_its_rate_and_the_queue_say() {
         let mut router = router();
@@ -242,7 +246,8 @@ mod tests {
         assert_eq!(router.on_ack(now, 7, 0), None);
     }
 
-    /// Super-packets of three segments at 36 Mbit/s into 20: the queue is full, and nothing is allowed; it drains in 40 ms.
+    /// Super-packets of three segments at 36 Mbit/s into 20: the queue is full, and nothing is
+    /// allowed; it drains in 40 ms.
     #[test]
     fn a_full_queue_allows_nothing() {
         let mut router = router();

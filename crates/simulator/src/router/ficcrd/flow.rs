@@ -28,12 +28,13 @@ pub(super) struct EdgeFlow {
     pub mss: u64,
     /// Furthest right edge announced to the source.
     pub right_edge: u64,
-    /// From the edge to the receiver and back: the segment that is timed (byte after its last, when it passed), smoothed,
-    /// smallest.
+    /// From the edge to the receiver and back: the segment that is timed (byte after its last, when
+    /// it passed), smoothed, smallest.
     timed: Option<(u64, Time)>,
     smoothed: Option<Duration>,
     smallest: Duration,
-    /// From the edge to the source and back: when the acknowledgement passed that is timed, when the last one did, smallest.
+    /// From the edge to the source and back: when the acknowledgement passed that is timed, when
+    /// the last one did, smallest.
     answer_since: Option<Time>,
     last_ack: Time,
     answer: Option<Duration>,
@@ -113,7 +114,8 @@ impl EdgeFlow {
         }
     }
 
-    /// An acknowledgement is passed on to the source. After a silence the data it lets go is the next that comes.
+    /// An acknowledgement is passed on to the source. After a silence the data it lets go is the
+    /// next that comes.
     pub fn on_ack_passed(&mut self, now: Time, acknowledgement: u64) {
         let silence = self.answer.map_or(Duration::ZERO, |answer| answer.times(4));
         if self.answer_since.is_none() && now.since(self.last_ack) >= silence {
@@ -139,7 +141,8 @@ impl EdgeFlow {
         Some(self.smallest + self.answer?)
     }
 
-    /// Bytes that an allowed rate, bit/s, sends in a round trip; `None` while one of the two is not known.
+    /// Bytes that an allowed rate, bit/s, sends in a round trip; `None` while one of the two is not
+    /// known.
     pub fn allowed_window(&self, settings: &Parameters, allowed: Option<f64>) -> Option<u64> {
         let rtt = match settings.rtt {
             EdgeRtt::Current => self.current_rtt(),
@@ -183,8 +186,8 @@ mod tests {
         }
     }
 
-    /// From the edge to the receiver 50 and 70 ms, and from the edge to the source 10 ms: smoothed as RFC 6298 does, 52.5 and
-    /// 10; at the smallest, 50 and 10.
+    /// From the edge to the receiver 50 and 70 ms, and from the edge to the source 10 ms: smoothed
+    /// as RFC 6298 does, 52.5 and 10; at the smallest, 50 and 10.
     #[test]
     fn both_parts_of_the_round_trip_are_timed() {
         let path = FlowPath {

@@ -1,11 +1,13 @@
 //! Fair Intelligent Congestion Control Resource Discovery: Yu, Li, Hoang, Feng.
 //!
-//! The first router of the domain on a flow's way, its *ingress*, estimates the flow's rate and sends a resource discovery
-//! packet after it for every N data packets. Each router on the way notes the rate it carries; the last one, the
-//! *egress*, turns it round; on the way back each router lowers the explicit rate in it to what the flow's output queue
-//! allows. The ingress then holds the source to that rate by the window in its acknowledgements or by their times.
+//! The first router of the domain on a flow's way, its *ingress*, estimates the flow's rate and
+//! sends a resource discovery packet after it for every N data packets. Each router on the way
+//! notes the rate it carries; the last one, the *egress*, turns it round; on the way back each
+//! router lowers the explicit rate in it to what the flow's output queue allows. The ingress then
+//! holds the source to that rate by the window in its acknowledgements or by their times.
 //!
-//! Resource discovery packets are packets: they take their turn in queues, their bytes count, and they can be lost.
+//! Resource discovery packets are packets: they take their turn in queues, their bytes count, and
+//! they can be lost.
 
 mod alone;
 mod core;
@@ -25,7 +27,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Time constants of the rate without data that count as silence.
 const SILENT: u64 = 4;
-/// After so long without data a flow leaves the table when another needs its place, and its timed packets cease.
+/// After so long without data a flow leaves the table when another needs its place, and its timed
+/// packets cease.
 const IDLE: Duration = Duration::from_milliseconds(10_000);
 /// A flow that has sent data within this time is active: the flows of a class share its rate.
 const ACTIVE: Duration = Duration::from_milliseconds(1000);
@@ -86,7 +89,8 @@ struct ControlLoop {
     /// Data packets since the last resource discovery packet.
     since_discovery: u32,
     next_timed: Time,
-    /// The flow whose data came last, and the place of the link that it left by: resource discovery packets take its way.
+    /// The flow whose data came last, and the place of the link that it left by: resource discovery
+    /// packets take its way.
     flow: u32,
     hop: u32,
     /// Rate allowed to each flow by the last packet that came back, bit/s.
@@ -182,7 +186,8 @@ impl Mechanism for Ficcrd {
 }
 
 impl Ficcrd {
-    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has a loop of its own.
+    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has
+    /// a loop of its own.
     fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<FlowPath> {
         let flow = packet.flow as usize;
         if flow < self.paths.len() {
@@ -203,7 +208,8 @@ impl Ficcrd {
         }
     }
 
-    // --- the ingress: rates -------------------------------------------------------------------------------------
+    // --- the ingress: rates
+    // -------------------------------------------------------------------------------------
 
     fn on_data(&mut self, station: &mut Station<'_>, packet: &Packet, path: FlowPath) -> Fate {
         let now = station.now;
@@ -312,7 +318,8 @@ impl Ficcrd {
         station.send(packet);
     }
 
-    // --- every router -------------------------------------------------------------------------------------------
+    // --- every router
+    // -------------------------------------------------------------------------------------------
 
     fn occupancy(station: &mut Station<'_>, link: usize) -> Option<Occupancy> {
         Occupancy::new(station.network.waiting(link, station.now))
@@ -365,9 +372,11 @@ impl Ficcrd {
         Fate::Taken
     }
 
-    // --- the ingress: feedback ----------------------------------------------------------------------------------
+    // --- the ingress: feedback
+    // ----------------------------------------------------------------------------------
 
-    /// The network allows this rate, bit/s: to one flow, or to a class, whose active flows share it.
+    /// The network allows this rate, bit/s: to one flow, or to a class, whose active flows share
+    /// it.
     fn obey(&mut self, station: &mut Station<'_>, path: FlowPath, allowed: f64) {
         let now = station.now;
         let mut sharers = 1.0;
@@ -448,8 +457,8 @@ impl Ficcrd {
         Fate::Pass
     }
 
-    /// Explicit window adaptation: the window of the acknowledgement becomes what the allowed rate is worth in a round trip,
-    /// in the units of its scale, but the right edge never moves left.
+    /// Explicit window adaptation: the window of the acknowledgement becomes what the allowed rate
+    /// is worth in a round trip, in the units of its scale, but the right edge never moves left.
     fn rewrite_window(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: FlowPath) {
         let allowed = self.allowed(path.control_loop);
         let Some(flow) = self.flows.get_mut(&packet.flow) else { return };
@@ -484,7 +493,8 @@ impl Ficcrd {
         entry.credit = (entry.credit + allowed * span / 8.0).min(most);
     }
 
-    /// ACK bucket control: passes on held acknowledgements for which there is credit, or that were held for too long.
+    /// ACK bucket control: passes on held acknowledgements for which there is credit, or that were
+    /// held for too long.
     fn release_held(&mut self, station: &mut Station<'_>, index: u32) {
         let now = station.now;
         let Some(control_loop) = self.flows.get(&index).map(|flow| flow.path.control_loop) else { return };
@@ -554,7 +564,8 @@ fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on top.
+    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
+    /// top.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<EdgeFlow>() + size_of::<ControlLoop>(), 320);

@@ -7,12 +7,13 @@ use selfclock_congestion::units::{Bytes, Duration};
 selfclock_congestion::choice! {
     /// Which rates count in the mean allowed rate, where Table 1 has the same line twice.
     MaprRule {
-        /// The else belongs to the outer condition: above the target only rates below the mean, else all.
+        /// The else belongs to the outer condition: above the target only rates below the mean,
+        /// else all.
         OuterElse = "outer-else",
         /// All: equation 2.
         Literal = "literal",
-        /// As in intelligent congestion control for ATM: above the target only rates below the mean, else only those above
-        /// 7/8 of it.
+        /// As in intelligent congestion control for ATM: above the target only rates below the
+        /// mean, else only those above 7/8 of it.
         Icc = "icc",
     }
 }
@@ -49,7 +50,8 @@ selfclock_congestion::choice! {
     }
 }
 
-/// Longest time between resource discovery packets of a flow that sends; `None`: they come only by number.
+/// Longest time between resource discovery packets of a flow that sends; `None`: they come only by
+/// number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiscoveryInterval(pub Option<Duration>);
 
@@ -73,8 +75,8 @@ selfclock_congestion::parameters! {
         alpha: f64 = 1.15, shown "1.15", unit "", range (1.0, 10.0), source "section 3.1";
         /// Target of the queue over its size: "BUR". Queues without a limit do not control.
         utilization: f64 = 0.5, shown "0.5", unit "", range (0.01, 0.99), source "section 3.1";
-        /// Which rates count in the mean allowed rate: above the target only those below the mean; all; and below the target
-        /// only those above 7/8 of it.
+        /// Which rates count in the mean allowed rate: above the target only those below the mean;
+        /// all; and below the target only those above 7/8 of it.
         rule: MaprRule = MaprRule::OuterElse, shown "outer-else", unit "", range (0.0, 0.0), source "our choice: Table 1 has the same line twice";
         /// Time constant of the estimate of a flow's rate: "K" of equation 1.
         rate_constant: Duration = Duration::from_milliseconds(100), shown "100 ms", unit "s", range ABOVE_ZERO, source "our choice, as in CSFQ";
@@ -84,9 +86,11 @@ selfclock_congestion::parameters! {
         discovery_interval: DiscoveryInterval = DiscoveryInterval(Some(Duration::from_milliseconds(100))), shown "100 ms", unit "s", range ABOVE_ZERO, source "our choice";
         /// Size of a resource discovery packet on the wire.
         discovery_size: Bytes = Bytes(64), shown "64 B", unit "B", range (1.0, 65535.0), source "our choice";
-        /// How the edge holds a source to its rate: by the window in acknowledgements, by holding them back, or not at all.
+        /// How the edge holds a source to its rate: by the window in acknowledgements, by holding
+        /// them back, or not at all.
         feedback: Feedback = Feedback::Window, shown "window", unit "", range (0.0, 0.0), source "our choice of the paper's two";
-        /// Which round-trip time a window is computed with: the smoothed or the smallest that the edge has seen.
+        /// Which round-trip time a window is computed with: the smoothed or the smallest that the
+        /// edge has seen.
         rtt: EdgeRtt = EdgeRtt::Current, shown "current", unit "", range (0.0, 0.0), source "our choice";
         /// Smallest window that is written, in segments.
         floor: f64 = 2.0, shown "2", unit "segments", range (0.0, 1000.0), source "our choice";

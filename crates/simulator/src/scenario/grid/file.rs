@@ -13,15 +13,16 @@ use crate::scenario::reader::{FromItem, Item, Maybe, Needed, table, value_or, wo
 use crate::scenario::table::value::{Count, Name};
 use crate::scenario::table::{SchemaVersion, Seed};
 
-/// A grid names settings; the scenario that they go into is read with the algorithms that there are.
+/// A grid names settings; the scenario that they go into is read with the algorithms that there
+/// are.
 static NO_OTHERS: Registry = Registry::built_in();
 
 /// Most seeds of a point.
 const MOST_SEEDS: i64 = 1_000_000;
 
 table! {
-    /// A selfclock sweep: its points are every entry of `point` with every combination of `grid` and every
-    /// draw of `random`.
+    /// A selfclock sweep: its points are every entry of `point` with every combination of `grid`
+    /// and every draw of `random`.
     GridFile {
         /// Version of the file format: 1.
         schema: Needed<SchemaVersion>,
@@ -29,8 +30,8 @@ table! {
         scenario: Needed<String>,
         /// Name in reports. Default: the name of the file without its extension.
         name: Maybe<Name>,
-        /// How many seeds each point runs with, counted from 1, or a list of seeds. Default: the seed of the
-        /// scenario.
+        /// How many seeds each point runs with, counted from 1, or a list of seeds. Default: the
+        /// seed of the scenario.
         seeds: Maybe<Seeds>,
         /// Probability with which a confidence interval holds the mean. Default: 0.95.
         confidence: Maybe<Confidence>,
@@ -64,7 +65,8 @@ table! {
         steps: Maybe<Steps>,
         /// Even spacing, or even ratios. Default: "linear".
         scale: Maybe<Scale>,
-        /// Whole numbers only. Default: true for numbers without a point or a unit, packets and bytes.
+        /// Whole numbers only. Default: true for numbers without a point or a unit, packets and
+        /// bytes.
         whole: Maybe<bool>,
     }
 }

@@ -113,7 +113,8 @@ impl fmt::Display for Setting {
 }
 
 impl Grid {
-    /// Reads a grid file and the scenario that it names; the values are not tried before [`Self::check`].
+    /// Reads a grid file and the scenario that it names; the values are not tried before
+    /// [`Self::check`].
     ///
     /// # Errors
     /// What is wrong with either of them.
@@ -128,8 +129,9 @@ impl Grid {
         Self::expand(written, scenario, &text, &source_name, stem(&source_name))
     }
 
-    /// The grid of a text over this scenario, whatever scenario the text names; `source_name` stands for the text in
-    /// messages. Without a name of its own it has that of the scenario. The values are not tried before [`Self::check`].
+    /// The grid of a text over this scenario, whatever scenario the text names; `source_name`
+    /// stands for the text in messages. Without a name of its own it has that of the scenario. The
+    /// values are not tried before [`Self::check`].
     ///
     /// # Errors
     /// What is wrong with the text, or with a value that every point has.
@@ -223,7 +225,8 @@ impl Grid {
         scenarios.flat_map(|it| notes(&it.plan)).filter(|note| known.insert(note.clone())).collect()
     }
 
-    /// Refuses a value that no point accepts. One that some points accept is for the others to fail.
+    /// Refuses a value that no point accepts. One that some points accept is for the others to
+    /// fail.
     ///
     /// # Errors
     /// What is wrong with the value, at its place in the grid.
@@ -276,7 +279,8 @@ impl Setting {
         }
     }
 
-    /// The error of a scenario that this setting caused, at the place in the grid that it comes from.
+    /// The error of a scenario that this setting caused, at the place in the grid that it comes
+    /// from.
     fn blame(&self, error: ScenarioError, source_name: &str, text: &str) -> ScenarioError {
         let of_path = ["unknown key", "what is before"].iter().any(|start| error.message.starts_with(start));
         let span = if of_path { &self.path_span } else { &self.span };

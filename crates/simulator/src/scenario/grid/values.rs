@@ -124,7 +124,8 @@ fn six_digits(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Random numbers in [0, 1): those of Python's `random.Random(seed).random()`, with which earlier versions drew.
+/// Random numbers in [0, 1): those of Python's `random.Random(seed).random()`, with which earlier
+/// versions drew.
 struct Fractions(Mt);
 
 impl Fractions {

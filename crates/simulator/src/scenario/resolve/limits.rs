@@ -4,8 +4,8 @@ use std::fs;
 
 use crate::scenario::error::{Place, Problem};
 
-/// Most memory that a run may need by this estimate, however much there is: 16 GiB. WebAssembly addresses 4 GiB, of which a vector
-/// that grows needs up to three times its size.
+/// Most memory that a run may need by this estimate, however much there is: 16 GiB. WebAssembly
+/// addresses 4 GiB, of which a vector that grows needs up to three times its size.
 pub const MOST_BYTES: u128 = if usize::BITS < 64 { 1 << 30 } else { 16 << 30 };
 
 /// Less than this is not worth asking the machine for what it has.
@@ -30,7 +30,8 @@ impl Demand<'_> {
     }
 }
 
-/// Refuses demands that add up to more than [`MOST_BYTES`], or than this machine has; points at the largest.
+/// Refuses demands that add up to more than [`MOST_BYTES`], or than this machine has; points at the
+/// largest.
 pub fn check(demands: &[Demand<'_>]) -> Result<(), Problem> {
     let total = demands.iter().fold(0_u128, |sum, demand| sum.saturating_add(demand.bytes()));
     let Some(largest) = demands.iter().max_by_key(|demand| demand.bytes()) else {
@@ -61,7 +62,8 @@ fn gibibytes(bytes: u128) -> String {
     if tenths < 100 { format!("{}.{} GiB", tenths / 10, tenths % 10) } else { format!("{} GiB", bytes >> 30) }
 }
 
-/// Memory that this process can still have, and what limits it; `None` where the system does not say (it is Linux that does).
+/// Memory that this process can still have, and what limits it; `None` where the system does not
+/// say (it is Linux that does).
 fn available() -> Option<(u128, &'static str)> {
     let rest = |limit: Option<u128>, used: Option<u128>| Some(limit?.saturating_sub(used?));
     let process = read("/proc/self/status");

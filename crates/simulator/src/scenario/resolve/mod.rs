@@ -1,4 +1,5 @@
-//! From a scenario file to a plan: defaults filled in, names turned into indices, routes found, queues sized.
+//! From a scenario file to a plan: defaults filled in, names turned into indices, routes found,
+//! queues sized.
 
 mod flow;
 mod limits;
@@ -23,7 +24,8 @@ use limits::Demand;
 use link::build;
 use router::routers;
 
-/// Bytes of a packet event: 48 while it is recorded, and some 150 in the table that is made of the record.
+/// Bytes of a packet event: 48 while it is recorded, and some 150 in the table that is made of the
+/// record.
 const BYTES_OF_AN_EVENT: u128 = 200;
 
 /// The plan of a file.
@@ -114,8 +116,8 @@ fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
     }
 }
 
-/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most two
-/// million.
+/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most
+/// two million.
 fn interval(file: &ScenarioTable, flows: u128) -> Option<Duration> {
     let written = file.record.as_ref().and_then(|record| record.value.interval.as_ref());
     match written.map_or(Interval::Auto, |interval| interval.value) {

@@ -122,7 +122,8 @@ fn source(flow: &FlowTable) -> Result<Source, Problem> {
     }
 }
 
-/// Refuses transport settings of the flow that mean nothing to QUIC. What the file says of all flows is of its TCP.
+/// Refuses transport settings of the flow that mean nothing to QUIC. What the file says of all
+/// flows is of its TCP.
 fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
     macro_rules! refuse {
         ($($key:ident),+) => {

@@ -10,19 +10,20 @@ use selfclock_congestion::units::Duration;
 table! {
     /// A flow, or several that are alike.
     FlowTable {
-        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1", "flow2" and
-        /// so on.
+        /// Name in records; with count above 1, followed by -1, -2 and so on. Default: "flow1",
+        /// "flow2" and so on.
         name: Maybe<Name>,
         /// Number of flows. Default: 1.
         count: Maybe<Count>,
-        /// Node that sends data. Default: flow i starts at source i, again from the first after the last
-        /// (parking lot: the long path first). A graph has no default.
+        /// Node that sends data. Default: flow i starts at source i, again from the first after the
+        /// last (parking lot: the long path first). A graph has no default.
         from: Maybe<Name>,
         /// Node that receives data. Default: as for from, at the sinks.
         to: Maybe<Name>,
         /// How the flow sends. Default: "tcp".
         protocol: Maybe<ProtocolName>,
-        /// A real QUIC stack that sends and receives in the place of the simulated TCP. Needs a build with it: make quic.
+        /// A real QUIC stack that sends and receives in the place of the simulated TCP. Needs a
+        /// build with it: make quic.
         stack: Maybe<StackName>,
         /// Congestion control of a TCP flow: a window algorithm, a start algorithm, or a table.
         /// Default: "reno". For a stack: its own controller, as "quinn:bbr", or one of ours in it,
@@ -38,7 +39,8 @@ table! {
         traffic: Maybe<Traffic>,
         /// Differentiated services codepoint of its packets, 0 to 63. Default: 0.
         dscp: Maybe<Dscp>,
-        /// Group of parallel flows that share what they know of their path. Flows of "adaptive" between the same nodes.
+        /// Group of parallel flows that share what they know of their path. Flows of "adaptive"
+        /// between the same nodes.
         group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportTable>,

@@ -16,9 +16,9 @@ table! {
     WireTable {
         /// Rate of the transmitter. A link has a rate or a delivery trace.
         rate: Maybe<Rate>,
-        /// In the place of a rate: a file in Mahimahi's format, one line for each opportunity to send a packet of 1500 B, with
-        /// its time in milliseconds. A relative path starts at the scenario file. The trace is repeated with its last time as
-        /// the period.
+        /// In the place of a rate: a file in Mahimahi's format, one line for each opportunity to
+        /// send a packet of 1500 B, with its time in milliseconds. A relative path starts at the
+        /// scenario file. The trace is repeated with its last time as the period.
         delivery_trace: Maybe<WrittenTrace>,
         /// Propagation delay.
         delay: Needed<Duration>,
@@ -26,25 +26,26 @@ table! {
         /// that cross the link. A table has the limit, the discipline and its settings. Default: "1
         /// bdp"; "unlimited" for access links.
         queue: Maybe<Queue>,
-        /// Whether the limit is of the packets that wait, or of those in the system, which includes the one
-        /// in service. Default: "waiting"; "in-system" in the classic profile.
+        /// Whether the limit is of the packets that wait, or of those in the system, which includes
+        /// the one in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
         /// Random loss on the wire, after the queue. Default: none.
         loss: Maybe<LossPlan>,
-        /// Each packet is delayed by a further uniform random time below this, without overtaking. Default:
-        /// "0 s".
+        /// Each packet is delayed by a further uniform random time below this, without overtaking.
+        /// Default: "0 s".
         jitter: Maybe<Duration>,
-        /// The network cards at its ends hand packets to their host together, when this time has passed since the first of
-        /// them arrived. Routers pass packets on at once. Default: "0 s".
+        /// The network cards at its ends hand packets to their host together, when this time has
+        /// passed since the first of them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
-        /// Other rates and delays from times of the run on, as a change of the route brings them. Default: none.
+        /// Other rates and delays from times of the run on, as a change of the route brings them.
+        /// Default: none.
         changes: Maybe<Changes>,
     }
 
     /// A link of a graph.
     LinkTable {
-        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name and
-        /// "-reverse".
+        /// Name in records. Default: the nodes, as "a-b". The other direction is "b-a", or the name
+        /// and "-reverse".
         name: Maybe<Name>,
         /// Node that it leaves.
         from: Needed<Name>,
@@ -77,7 +78,8 @@ table! {
     DeliveryTraceTable {
         /// Name of the file that it was read from.
         name: Maybe<String>,
-        /// Times in milliseconds, each with the number of its opportunities if it has several: "1 2x3 5".
+        /// Times in milliseconds, each with the number of its opportunities if it has several: "1
+        /// 2x3 5".
         opportunities: Needed<String>,
     }
 

@@ -1,4 +1,5 @@
-//! The structure of a scenario file: every table and key, as written, with nothing filled in; a file for each section.
+//! The structure of a scenario file: every table and key, as written, with nothing filled in; a
+//! file for each section.
 //!
 //! The comments of the keys are their descriptions in the JSON Schema.
 
@@ -34,8 +35,9 @@ table! {
         duration: Needed<Positive<Duration>>,
         /// Seed of every random stream. Default: 1.
         seed: Maybe<Seed>,
-        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the simulators of the
-        /// 1990s, where a queue limit counts the packet in service). Default: "modern".
+        /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the
+        /// simulators of the 1990s, where a queue limit counts the packet in service). Default:
+        /// "modern".
         profile: Maybe<Profile>,
         /// Nodes and links.
         network: Needed<NetworkTable>,

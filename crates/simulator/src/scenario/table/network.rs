@@ -20,14 +20,15 @@ table! {
         reverse: Maybe<WireTable>,
         /// Links between each source and left, each direction.
         access: Needed<WireTable>,
-        /// Delay that the links of each source have beyond those of the source before it. Default: "0 s".
+        /// Delay that the links of each source have beyond those of the source before it. Default:
+        /// "0 s".
         access_step: Maybe<Duration>,
         /// Links between right and each sink, each direction. Default: as access.
         sink_access: Maybe<WireTable>,
     }
 
-    /// Bottlenecks in a row: router0..N, source0 and sink0 at the ends, sourceI and sinkI at the ends of hop
-    /// I.
+    /// Bottlenecks in a row: router0..N, source0 and sink0 at the ends, sourceI and sinkI at the
+    /// ends of hop I.
     ParkingLotTable {
         /// Shape of the network.
         topology: Needed<TopologyName>,

@@ -9,8 +9,8 @@ use serde_json::{Value as Json, json};
 table! {
     /// Records to keep.
     RecordTable {
-        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that there are
-        /// at most two million rows; "off": no series. Default: "auto".
+        /// Interval of the sampled series; "auto": a thousandth of the duration, or longer so that
+        /// there are at most two million rows; "off": no series. Default: "auto".
         interval: Maybe<Interval>,
         /// Record every packet. Default: false.
         packets: Maybe<bool>,
@@ -18,8 +18,8 @@ table! {
         packets_from: Maybe<Duration>,
         /// Record packets until this time. Default: the end of the run.
         packets_until: Maybe<Duration>,
-        /// Keep the payload of the datagrams of QUIC stacks, and their TLS secrets, for captures; `--pcap` does so by
-        /// itself. Default: false.
+        /// Keep the payload of the datagrams of QUIC stacks, and their TLS secrets, for captures;
+        /// `--pcap` does so by itself. Default: false.
         payload: Maybe<bool>,
     }
 }

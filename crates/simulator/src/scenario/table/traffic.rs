@@ -12,10 +12,11 @@ table! {
     /// The application's data: a size or a rate; short connections have a size and a load or an
     /// interval; a UDP source has a rate, a packet size and arrivals.
     TrafficTable {
-        /// Bytes to send, then the flow is complete; of short connections, the size of each, or its distribution. TCP only.
+        /// Bytes to send, then the flow is complete; of short connections, the size of each, or its
+        /// distribution. TCP only.
         size: Maybe<Size>,
-        /// Short connections that start at random (a Poisson process), each a TCP connection of its own: payload that they
-        /// have to send per second. TCP only.
+        /// Short connections that start at random (a Poisson process), each a TCP connection of its
+        /// own: payload that they have to send per second. TCP only.
         load: Maybe<Rate>,
         /// Short connections, by the mean time between two starts. TCP only.
         interval: Maybe<Positive<Duration>>,
@@ -23,8 +24,8 @@ table! {
         rate: Maybe<Rate>,
         /// Changes of the rate of a UDP source, at times of the run. Default: none.
         steps: Maybe<Steps>,
-        /// Wire size of a UDP packet, 1 to 65535 B; or a list of sizes with weights; or "imix", 40, 576 and 1500 B with the
-        /// weights 7, 4 and 1. Default: "1500 B".
+        /// Wire size of a UDP packet, 1 to 65535 B; or a list of sizes with weights; or "imix", 40,
+        /// 576 and 1500 B with the weights 7, 4 and 1. Default: "1500 B".
         packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
@@ -160,8 +161,9 @@ impl FromItem for AnyRate {
 #[derive(Clone, Debug)]
 pub struct PacketMix(pub Vec<(Bytes, f64)>);
 
-/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, which stands for traffic observed in the Internet around
-/// 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet Test Methodologies).
+/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, which stands for traffic
+/// observed in the Internet around 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet
+/// Test Methodologies).
 const SIMPLE_IMIX: [(Bytes, f64); 3] = [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)];
 
 impl FromItem for PacketMix {

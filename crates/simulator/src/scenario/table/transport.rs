@@ -19,15 +19,16 @@ table! {
         ack: Maybe<HeaderSize>,
         /// Loss recovery; "rack" is RACK-TLP, RFC 8985. Modern: "rack"; classic: "reno".
         recovery: Maybe<Recovery>,
-        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". Modern: true; classic: false.
+        /// Proportional rate reduction, RFC 9937, in recoveries of "sack" and "rack". Modern: true;
+        /// classic: false.
         prr: Maybe<bool>,
         /// Limited Transmit, RFC 3042. Modern: true; classic: false.
         limited_transmit: Maybe<bool>,
-        /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is acknowledged
-        /// (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
+        /// No fast retransmit until everything outstanding at the last one, or at the last timeout,
+        /// is acknowledged (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
-        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10) for the MSS. One segment
-        /// after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10)
+        /// for the MSS. One segment after a lost SYN. Modern: "10 segments"; classic: "1 segment".
         initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
@@ -39,46 +40,52 @@ table! {
         handshake: Maybe<bool>,
         /// Timestamps option: 12 bytes on every segment. Modern: true; classic: false.
         timestamps: Maybe<bool>,
-        /// Undo the response to a loss or a timeout that timestamps show to have been none: the Eifel algorithm, RFC 3522 and
-        /// RFC 4015. Needs timestamps. false.
+        /// Undo the response to a loss or a timeout that timestamps show to have been none: the
+        /// Eifel algorithm, RFC 3522 and RFC 4015. Needs timestamps. false.
         undo: Maybe<bool>,
-        /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes. "off".
+        /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes.
+        /// "off".
         ecn: Maybe<Ecn>,
-        /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic: "off".
+        /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic:
+        /// "off".
         delayed_ack: Maybe<OrOff<DelayedAckTable>>,
         /// Retransmission timer.
         timer: Maybe<TimerTable>,
         /// Grow the window only when it is what limits the sender. Modern: true; classic: false.
         grow_only_when_limited: Maybe<bool>,
-        /// Slow start and Reno's increase count acknowledged bytes, in slow start up to two segments an acknowledgement
-        /// (RFC 3465), not acknowledgements (RFC 5681). Modern: true; classic: false.
+        /// Slow start and Reno's increase count acknowledged bytes, in slow start up to two
+        /// segments an acknowledgement (RFC 3465), not acknowledgements (RFC 5681). Modern: true;
+        /// classic: false.
         byte_counting: Maybe<bool>,
-        /// Space segments at this multiple of window / smoothed round-trip time even where the algorithm does
-        /// not ask for it. "off".
+        /// Space segments at this multiple of window / smoothed round-trip time even where the
+        /// algorithm does not ask for it. "off".
         pacing_gain: Maybe<OrOff<Gain>>,
         /// A leaky bucket that shapes everything the sender sends. "off".
         shaper: Maybe<OrOff<ShaperTable>>,
         /// The receiver knows the algorithm's option. true.
         peer_knows_option: Maybe<bool>,
-        /// Misbehaviour of the receiver: to see what it gains by it, and what it costs others. None.
+        /// Misbehaviour of the receiver: to see what it gains by it, and what it costs others.
+        /// None.
         misbehaviour: Maybe<MisbehaviourTable>,
         /// Routers can neither read nor change the transport header, as with IPsec and QUIC. false.
         encrypted: Maybe<bool>,
     }
 
-    /// A receiver that wants more than its share, or is broken. A key that is not written keeps its value.
+    /// A receiver that wants more than its share, or is broken. A key that is not written keeps its
+    /// value.
     MisbehaviourTable {
         /// Divides acknowledgements: sends this many in place of one of new data. 1.
         ack_parts: Maybe<SmallCount>,
-        /// Acknowledges data that has not arrived: gaps as if nothing were missing, and N segments beyond what has arrived,
-        /// 0 to 1000000. "off".
+        /// Acknowledges data that has not arrived: gaps as if nothing were missing, and N segments
+        /// beyond what has arrived, 0 to 1000000. "off".
         ack_ahead: Maybe<OrOff<Ahead>>,
         /// Repeats each acknowledgement N times, 0 to 1000. 0.
         ack_repeats: Maybe<Repeats>,
-        /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported (reneging). "off".
+        /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported
+        /// (reneging). "off".
         renege_every: Maybe<OrOff<SmallCount>>,
-        /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it divides Quick-Start rates and
-        /// XCP feedback by it. 1.
+        /// Multiplies the interval of a pair by this, 0.001 to 1000, before it reports it; it
+        /// divides Quick-Start rates and XCP feedback by it. 1.
         interval_factor: Maybe<ReportFactor>,
     }
 
@@ -105,8 +112,8 @@ table! {
         granularity: Maybe<Duration>,
         /// Factor at each expiry, 1 to 100. 2.
         backoff: Maybe<Backoff>,
-        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of the
-        /// granularity.
+        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of
+        /// the granularity.
         arithmetic: Maybe<TimerArithmetic>,
         /// Which segments are timed. Modern: "every-segment"; classic: "one-at-a-time".
         samples: Maybe<RttSamples>,

@@ -26,7 +26,8 @@ fn parallel_flows_form_groups() {
                  [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n";
     let one_host = format!("{}\n", flows.replacen("hosts = 1\n\n", "", 1));
     let text = edited("access = {", "hosts = 1\naccess = {") + &one_host;
-    // The first flow, 0, has none; the copies of one flow and another one of the same name are one group.
+    // The first flow, 0, has none; the copies of one flow and another one of the same name are one
+    // group.
     assert_eq!(plan(&text).groups, [vec![1, 2, 4], vec![3]]);
     assert!(plan(DUMBBELL).groups.is_empty());
 }

@@ -34,7 +34,8 @@ fn written_default(parameter: &Parameter) -> Option<String> {
     }
 }
 
-/// Reads the choice of an entry with and without each default; returns how many defaults can be written.
+/// Reads the choice of an entry with and without each default; returns how many defaults can be
+/// written.
 fn write_defaults<T: Named + PartialEq + std::fmt::Debug>(
     entry: Entry,
     read: impl Fn(&[String]) -> T,

@@ -19,7 +19,8 @@ fn a_dumbbell_resolves() {
     assert_eq!(plan.record.interval, Some(Duration::from_milliseconds(10)));
 }
 
-/// The Nth source is N - 1 steps farther away, both ways, also after its path has changed; the sinks are not.
+/// The Nth source is N - 1 steps farther away, both ways, also after its path has changed; the
+/// sinks are not.
 #[test]
 fn sources_of_a_dumbbell_lie_at_different_distances() {
     let stepped = DUMBBELL.replace(

@@ -1,4 +1,5 @@
-//! State that the threads of one run share: the clock of each part, and the packets that go from one part to another.
+//! State that the threads of one run share: the clock of each part, and the packets that go from
+//! one part to another.
 
 use crate::network::handover::Handover;
 use selfclock_congestion::units::{Duration, Time};
@@ -65,7 +66,8 @@ impl Exchange {
         self.parts
     }
 
-    /// A time before which this part will do nothing any more. What it sent before this was said is in its post.
+    /// A time before which this part will do nothing any more. What it sent before this was said is
+    /// in its post.
     pub fn clock(&self, part: usize) -> Time {
         Time::from_picoseconds(self.clocks[part].0.load(Ordering::Acquire))
     }
@@ -118,9 +120,10 @@ impl Exchange {
         self.activities().fill(Activity::Runs);
     }
 
-    /// This part does nothing until [`Exchange::rise`]; its next event is at this time. Where all others rest, too, and no packet is on
-    /// its way, nothing comes to a part before the earliest event of all and its lookahead: without that, parts with nothing to do would
-    /// come nearer to their next event by one lookahead a turn.
+    /// This part does nothing until [`Exchange::rise`]; its next event is at this time. Where all
+    /// others rest, too, and no packet is on its way, nothing comes to a part before the earliest
+    /// event of all and its lookahead: without that, parts with nothing to do would come nearer to
+    /// their next event by one lookahead a turn.
     pub fn rest(&self, part: usize, next: Time, until: Time) {
         let mut activities = self.activities();
         activities[part] = Activity::Rests(next);

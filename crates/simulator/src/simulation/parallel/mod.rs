@@ -1,9 +1,11 @@
 //! One run on several threads.
 //!
-//! The network is divided into parts that packets take time between (see [`crate::network::partition`]), and each part is a
-//! [`Simulation`] of its own on a thread of its own. A part may run as far as it has everything that the others can still
-//! send it: up to their clocks and the least time that a packet takes from there. The order among events at equal times is
-//! that of the network (see [`crate::engine`]), so the result is that of one thread, to the bit, whatever thread is ahead.
+//! The network is divided into parts that packets take time between (see
+//! [`crate::network::partition`]), and each part is a [`Simulation`] of its own on a thread of its
+//! own. A part may run as far as it has everything that the others can still send it: up to their
+//! clocks and the least time that a packet takes from there. The order among events at equal times
+//! is that of the network (see [`crate::engine`]), so the result is that of one thread, to the bit,
+//! whatever thread is ahead.
 
 mod exchange;
 
@@ -20,15 +22,18 @@ const SLICE: u64 = 256;
 /// Most parts: each two of them have a list of packets between them.
 const MOST_PARTS: usize = 64;
 
-/// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer than they compute. With 7500 two
-/// threads are 1.5 times as fast as one, with 2500 they are 0.9 or 1.3 times; see docs/performance.md.
+/// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer
+/// than they compute. With 7500 two threads are 1.5 times as fast as one, with 2500 they are 0.9 or
+/// 1.3 times; see docs/performance.md.
 const LEAST_HOPS: f64 = 4000.0;
 
-/// A part is ahead of those to which it sends by at most this many times the longest lookahead: nothing else stops one to which nobody
-/// sends, and what it has sent takes memory until it is taken in.
+/// A part is ahead of those to which it sends by at most this many times the longest lookahead:
+/// nothing else stops one to which nobody sends, and what it has sent takes memory until it is
+/// taken in.
 const LEASH: u64 = 4;
 
-/// Looks at the others' clocks before a part rests, before its thread lets others of the machine run, and before it sleeps.
+/// Looks at the others' clocks before a part rests, before its thread lets others of the machine
+/// run, and before it sleeps.
 const RESTLESS: u32 = 64;
 const SPINS: u32 = 200;
 const YIELDS: u32 = 400;
@@ -86,8 +91,8 @@ impl Parallel {
     /// The same, on no more threads than the machine has cores for, where that is quicker than one.
     ///
     /// # Errors
-    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to another then cost more time than a second
-    /// core saves.
+    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to
+    /// another then cost more time than a second core saves.
     pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         if cores == 1 {
@@ -321,7 +326,8 @@ impl<'a> Worker<'a> {
             || self.known_horizon() > self.next().min(until)
     }
 
-    /// The time before which nothing more can come, by what the others say now, and this part may run.
+    /// The time before which nothing more can come, by what the others say now, and this part may
+    /// run.
     fn known_horizon(&self) -> Time {
         let Self { part, exchange, from, to, leash, .. } = self;
         let floor = exchange.floor(*part);
@@ -373,7 +379,8 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
 
-    /// The outcome where parts take turns, in this order each time for `events` events; and the number of parts.
+    /// The outcome where parts take turns, in this order each time for `events` events; and the
+    /// number of parts.
     fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
         in_turn_counted(plan, parts, turns, &mut 0)
     }
@@ -414,8 +421,8 @@ mod tests {
         })
     }
 
-    /// Two sources that send every 100 ms on links of 1 µs: parts that came nearer to the next packet by a lookahead a turn would take
-    /// 100,000 turns for each, 10 million in all.
+    /// Two sources that send every 100 ms on links of 1 µs: parts that came nearer to the next
+    /// packet by a lookahead a turn would take 100,000 turns for each, 10 million in all.
     #[test]
     fn parts_with_nothing_to_do_pass_over_the_time() {
         let wire = "rate = \"1 Gbps\"\ndelay = \"1 us\"\n";

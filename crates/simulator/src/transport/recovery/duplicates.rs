@@ -1,4 +1,5 @@
-//! Recovery by duplicate ACKs alone: Reno (RFC 5681) and NewReno (RFC 6582). Tahoe has no fast recovery.
+//! Recovery by duplicate ACKs alone: Reno (RFC 5681) and NewReno (RFC 6582). Tahoe has no fast
+//! recovery.
 
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use selfclock_congestion::units::{Duration, Time};
@@ -6,10 +7,11 @@ use selfclock_congestion::units::{Duration, Time};
 /// "Inflating the window" during a fast recovery without SACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inflation {
-    /// Payload that duplicate ACKs say has left the network, less what partial ACKs took off. Negative when duplicate ACKs
-    /// were lost.
+    /// Payload that duplicate ACKs say has left the network, less what partial ACKs took off.
+    /// Negative when duplicate ACKs were lost.
     bytes: i64,
-    /// Duplicate ACKs that may still inflate the window in this round trip of the recovery, and when that began.
+    /// Duplicate ACKs that may still inflate the window in this round trip of the recovery, and
+    /// when that began.
     left: u32,
     round_began: Time,
     /// A partial ACK has restarted the retransmission timer (RFC 6582, "Impatient" variant).
@@ -32,9 +34,10 @@ impl Inflation {
         self.bytes
     }
 
-    /// Each duplicate ACK stands for one segment that has arrived beyond the gap. A receiver that makes up more gains nothing
-    /// by it: "A TCP MAY therefore limit the number of times cwnd is artificially inflated during loss recovery to the number
-    /// of outstanding segments" (RFC 5681, section 3.2).
+    /// Each duplicate ACK stands for one segment that has arrived beyond the gap. A receiver that
+    /// makes up more gains nothing by it: "A TCP MAY therefore limit the number of times cwnd is
+    /// artificially inflated during loss recovery to the number of outstanding segments" (RFC 5681,
+    /// section 3.2).
     pub fn on_duplicate(&mut self, mss: u64) {
         if self.left > 0 {
             self.left -= 1;
@@ -42,17 +45,19 @@ impl Inflation {
         }
     }
 
-    /// RFC 6582, section 3.2: "Deflate the congestion window by the amount of new data acknowledged [...]. If the partial ACK
-    /// acknowledges at least one SMSS of new data, then add back SMSS bytes to the congestion window." That may take it below
-    /// ssthresh. Returns true if it is the first of the recovery, which restarts the retransmission timer.
+    /// RFC 6582, section 3.2: "Deflate the congestion window by the amount of new data acknowledged
+    /// [...]. If the partial ACK acknowledges at least one SMSS of new data, then add back SMSS
+    /// bytes to the congestion window." That may take it below ssthresh. Returns true if it is the
+    /// first of the recovery, which restarts the retransmission timer.
     pub fn on_partial_ack(&mut self, acknowledged: u64, mss: u64) -> bool {
         let add_back = if acknowledged >= mss { mss } else { 0 };
         self.bytes += add_back as i64 - acknowledged as i64;
         !std::mem::replace(&mut self.timer_restarted, true)
     }
 
-    /// The retransmission that a partial ACK acknowledges took a round trip, after which as many duplicate ACKs may come as
-    /// segments are outstanding. Partial ACKs that come faster are of segments that never were missing.
+    /// The retransmission that a partial ACK acknowledges took a round trip, after which as many
+    /// duplicate ACKs may come as segments are outstanding. Partial ACKs that come faster are of
+    /// segments that never were missing.
     pub fn begin_round(&mut self, now: Time, minimum_rtt: Option<Duration>, segments: usize) {
         if minimum_rtt.is_none_or(|minimum| now.since(self.round_began) >= minimum) {
             self.left = segments as u32;

@@ -41,8 +41,8 @@ impl LossRecovery {
         }
         if let Some(FastRecovery { point, .. }) = self.fast.as_deref().copied() {
             verdict.ended = match self.method {
-                // "When the next ACK arrives that acknowledges previously unacknowledged data, a TCP MUST set cwnd to
-                // ssthresh" (RFC 5681, section 3.2, step 6).
+                // "When the next ACK arrives that acknowledges previously unacknowledged data, a
+                // TCP MUST set cwnd to ssthresh" (RFC 5681, section 3.2, step 6).
                 Recovery::Tahoe | Recovery::Reno => true,
                 Recovery::NewReno | Recovery::Sack | Recovery::Rack => news.acknowledgement >= point,
             };
@@ -55,8 +55,9 @@ impl LossRecovery {
         if self.board.is_empty() {
             verdict.timer = RetransmissionTimer::Cancel;
         }
-        // An ACK that advances and tells of newly SACKed data "is counted as a duplicate acknowledgment [...] even if it [...]
-        // moves the cumulative acknowledgment point" (RFC 6675, section 2), and a loss that is known of begins a recovery.
+        // An ACK that advances and tells of newly SACKed data "is counted as a duplicate
+        // acknowledgment [...] even if it [...] moves the cumulative acknowledgment point" (RFC
+        // 6675, section 2), and a loss that is known of begins a recovery.
         if self.method == Recovery::Sack
             && self.fast.is_none()
             && news.sacked > 0
@@ -71,8 +72,9 @@ impl LossRecovery {
 
     /// Nothing was lost: what counted as lost is in flight, and recovery is over.
     ///
-    /// Our choice: segments below the edge of RFC 6675's IsLost are left to the retransmission timer, as the SACK blocks that
-    /// made them count as lost are still there. RACK takes the reordering into account.
+    /// Our choice: segments below the edge of RFC 6675's IsLost are left to the retransmission
+    /// timer, as the SACK blocks that made them count as lost are still there. RACK takes the
+    /// reordering into account.
     #[cold]
     fn undo(&mut self) {
         self.board.unmark_losses();
@@ -130,7 +132,8 @@ impl LossRecovery {
     /// than once every window of data": not before what was outstanding at the last reduction, of
     /// whatever cause, is acknowledged.
     fn judge_echo(&mut self, verdict: &mut Verdict) {
-        // Up to and at that point the receiver may not have seen CWR, which comes on the next segment.
+        // Up to and at that point the receiver may not have seen CWR, which comes on the next
+        // segment.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
         if self.fast.is_none() && !reduced_before {
             verdict.event = Some(Event::CongestionEcho { flight_size: self.flight_size() });
@@ -195,9 +198,10 @@ impl LossRecovery {
         }
     }
 
-    /// SND.NXT at the last timeout or fast retransmit is not reached: "a new recovery phase [...] MUST NOT be initiated until
-    /// HighACK is greater than or equal to the new value of RecoveryPoint" (RFC 6675, section 5.1). Without SACK the ACK must
-    /// cover more than `recover` (RFC 6582, section 3.2), for at `recover` itself duplicate ACKs may still come from segments
+    /// SND.NXT at the last timeout or fast retransmit is not reached: "a new recovery phase [...]
+    /// MUST NOT be initiated until HighACK is greater than or equal to the new value of
+    /// RecoveryPoint" (RFC 6675, section 5.1). Without SACK the ACK must cover more than `recover`
+    /// (RFC 6582, section 3.2), for at `recover` itself duplicate ACKs may still come from segments
     /// that were sent twice.
     fn waits_for_recovery_point(&self) -> bool {
         self.recover.is_some_and(|recover| match self.method {
@@ -219,8 +223,8 @@ impl LossRecovery {
             verdict.event = Some(self.restart(now, rtt, false, RestartCause::TahoeFastRetransmit));
             return;
         }
-        // "The TCP sender's congestion window should be reduced only once in response to a series of dropped and/or CE packets
-        // from a single window of data" (RFC 3168, section 6.1.2).
+        // "The TCP sender's congestion window should be reduced only once in response to a series
+        // of dropped and/or CE packets from a single window of data" (RFC 3168, section 6.1.2).
         let reduces = !self.classic_ecn || self.echoed.is_none_or(|echoed| self.una >= echoed);
         if self.rack.is_none() {
             self.board.mark_first_lost();
@@ -232,8 +236,8 @@ impl LossRecovery {
         self.fast = Some(Box::new(FastRecovery { point: self.next, inflation }));
     }
 
-    /// The congestion control has reacted to the loss with which this recovery began: its window is what proportional rate
-    /// reduction comes down to.
+    /// The congestion control has reacted to the loss with which this recovery began: its window is
+    /// what proportional rate reduction comes down to.
     pub fn reduce_to(&mut self, window: u64) {
         if self.uses_prr {
             let prr = Prr::new(window, self.mss, self.before, self.next, self.board.pipe_bytes());

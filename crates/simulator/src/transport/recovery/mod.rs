@@ -1,11 +1,12 @@
 //! Loss recovery: what is outstanding, what of it is lost, when a recovery begins and ends.
 //!
-//! The second of a sender's three acts. [`LossRecovery`] takes what was learnt from an ACK ([`News`]), or that a timer has
-//! expired, and returns a [`Verdict`]; then it says what is in flight and which segment is the next retransmission. It sends
-//! nothing, sets no timer, and knows neither the network nor the congestion control.
+//! The second of a sender's three acts. [`LossRecovery`] takes what was learnt from an ACK
+//! ([`News`]), or that a timer has expired, and returns a [`Verdict`]; then it says what is in
+//! flight and which segment is the next retransmission. It sends nothing, sets no timer, and knows
+//! neither the network nor the congestion control.
 //!
-//! `judge` comes to the verdict. `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985 with its `tail_probe`,
-//! `prr` RFC 9937, `eifel` RFC 3522.
+//! `judge` comes to the verdict. `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985
+//! with its `tail_probe`, `prr` RFC 9937, `eifel` RFC 3522.
 
 mod duplicates;
 mod eifel;
@@ -84,8 +85,8 @@ pub struct LossRecovery {
     /// Before the ACK that is being processed.
     before: Progress,
     prr: Option<Box<Prr>>,
-    /// SND.NXT at the last timeout or fast retransmit. Duplicate ACKs below it may come from segments that were sent twice,
-    /// and begin no new recovery (RFC 6582, section 4).
+    /// SND.NXT at the last timeout or fast retransmit. Duplicate ACKs below it may come from
+    /// segments that were sent twice, and begin no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
     /// SND.NXT at the last reaction to a CE mark.
     echoed: Option<u64>,
@@ -167,7 +168,8 @@ impl LossRecovery {
         }
     }
 
-    // --- learn --------------------------------------------------------------------------------------------------
+    // --- learn
+    // --------------------------------------------------------------------------------------------------
 
     /// Before anything of an ACK is taken.
     #[inline(always)]
@@ -175,8 +177,8 @@ impl LossRecovery {
         self.before = self.progress();
     }
 
-    /// The receiver holds the bytes from `start` to before `end`. `delivered` is called with index and segment for each that
-    /// this is news of.
+    /// The receiver holds the bytes from `start` to before `end`. `delivered` is called with index
+    /// and segment for each that this is news of.
     pub fn take_block(
         &mut self,
         (start, end): (u64, u64),
@@ -218,7 +220,8 @@ impl LossRecovery {
         advance
     }
 
-    // --- asked before something is sent -------------------------------------------------------------------------
+    // --- asked before something is sent
+    // -------------------------------------------------------------------------
 
     /// Payload that counts as in flight against this window.
     #[inline]
@@ -250,8 +253,8 @@ impl LossRecovery {
         }
     }
 
-    /// Payload that counts as in flight against this window when a retransmission leaves: Limited Transmit is for new data
-    /// (RFC 3042).
+    /// Payload that counts as in flight against this window when a retransmission leaves: Limited
+    /// Transmit is for new data (RFC 3042).
     pub fn pipe_for_retransmission(&self, window: u64) -> u64 {
         if self.fast.is_some() { self.pipe(window) } else { self.board.pipe_bytes() }
     }
@@ -268,13 +271,15 @@ impl LossRecovery {
         }
     }
 
-    /// Index of a segment that may be lost, for when there is no new data: rule 3 of RFC 6675's NextSeg.
+    /// Index of a segment that may be lost, for when there is no new data: rule 3 of RFC 6675's
+    /// NextSeg.
     pub fn next_possibly_lost(&mut self) -> Option<usize> {
         let asks = self.method == Recovery::Sack && self.fast.is_some();
         asks.then(|| self.board.next_possibly_lost()).flatten()
     }
 
-    // --- told of what is sent -----------------------------------------------------------------------------------
+    // --- told of what is sent
+    // -----------------------------------------------------------------------------------
 
     /// New data of this size leaves. Returns its first byte.
     #[inline(always)]
@@ -288,8 +293,8 @@ impl LossRecovery {
         sequence
     }
 
-    /// New data of this size is about to leave beside a window of this size: Limited Transmit is what the window alone would
-    /// not let go.
+    /// New data of this size is about to leave beside a window of this size: Limited Transmit is
+    /// what the window alone would not let go.
     pub fn note_limited_transmit(&mut self, size: u64, window: u64) {
         if self.duplicates > 0
             && self.fast.is_none()
@@ -315,7 +320,8 @@ impl LossRecovery {
         }
     }
 
-    // --- the timer of RACK and TLP ------------------------------------------------------------------------------
+    // --- the timer of RACK and TLP
+    // ------------------------------------------------------------------------------
 
     /// Action on the timer, once everything that can be sent has been. `set` is whether it is set,
     /// `retransmission` when the retransmission timer expires.
@@ -333,7 +339,8 @@ impl LossRecovery {
             *purpose = Purpose::Reordering;
             return RackTimer::Set(deadline);
         }
-        // Section 7.2: not in recovery, not with SACKed segments, and no second probe while one is unaccounted for.
+        // Section 7.2: not in recovery, not with SACKed segments, and no second probe while one is
+        // unaccounted for.
         let possible = self.fast.is_none()
             && self.recover.is_none_or(|recover| self.una >= recover)
             && !self.board.is_empty()
@@ -371,7 +378,8 @@ impl LossRecovery {
         }
     }
 
-    // --- series -------------------------------------------------------------------------------------------------
+    // --- series
+    // -------------------------------------------------------------------------------------------------
 
     /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, reported by duplicate
     /// ACKs, each of which stands for one segment.

@@ -1,8 +1,9 @@
-//! Proportional rate reduction: during a fast recovery the window comes down with what is delivered (RFC 9937).
+//! Proportional rate reduction: during a fast recovery the window comes down with what is delivered
+//! (RFC 9937).
 //!
-//! Without it a sender that has halved its window is silent until half of its flight is acknowledged, and then sends one
-//! segment per acknowledgement. With it the sends are spread over the whole round trip. Names in quotation marks are
-//! those of the RFC.
+//! Without it a sender that has halved its window is silent until half of its flight is
+//! acknowledged, and then sends one segment per acknowledgement. With it the sends are spread over
+//! the whole round trip. Names in quotation marks are those of the RFC.
 
 /// State of one recovery. Numbers are of payload, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,9 +33,9 @@ pub struct Progress {
 }
 
 impl Prr {
-    /// A recovery begins. `before` is the state before the acknowledgement that begins it, `next` SND.NXT, and `in_flight`
-    /// what is in flight now; one segment may leave whatever is computed: "Force a fast retransmit upon entering
-    /// recovery".
+    /// A recovery begins. `before` is the state before the acknowledgement that begins it, `next`
+    /// SND.NXT, and `in_flight` what is in flight now; one segment may leave whatever is computed:
+    /// "Force a fast retransmit upon entering recovery".
     pub fn new(ssthresh: u64, mss: u64, before: Progress, next: u64, in_flight: u64) -> Self {
         Self {
             ssthresh,
@@ -52,7 +53,8 @@ impl Prr {
         self.retransmitted += size;
     }
 
-    /// An ACK. `new` is the new data sent since the recovery began: with what was retransmitted it is "prr_out".
+    /// An ACK. `new` is the new data sent since the recovery began: with what was retransmitted it
+    /// is "prr_out".
     pub fn on_ack(&mut self, now: Progress, in_flight: u64, new: u64) {
         let sent = new + self.retransmitted;
         let delivered = now.delivered.saturating_sub(self.last.delivered);
@@ -68,7 +70,8 @@ impl Prr {
             let share = u128::from(self.delivered) * u128::from(self.ssthresh);
             (share.div_ceil(u128::from(self.flight)) as u64).saturating_sub(sent)
         } else {
-            // "SndCnt = MAX(prr_delivered - prr_out, DeliveredData)", and one segment more if it is safe
+            // "SndCnt = MAX(prr_delivered - prr_out, DeliveredData)", and one segment more if it is
+            // safe
             let count = self.delivered.saturating_sub(sent).max(delivered) + if safe { self.mss } else { 0 };
             count.min(self.ssthresh - in_flight)
         };
@@ -92,7 +95,8 @@ mod tests {
         Progress { delivered: delivered * 1000, una: una * 1000, lost: 1000 }
     }
 
-    /// One of 20 segments is lost and the window halved, SACK by SACK: one segment in two acknowledgements.
+    /// One of 20 segments is lost and the window halved, SACK by SACK: one segment in two
+    /// acknowledgements.
     #[test]
     fn one_loss_by_hand() {
         let mut prr = Prr::new(10_000, 1000, progress(0, 0), 20_000, 18_000);
@@ -106,14 +110,14 @@ mod tests {
             sent += count * 1000;
             sends.push(count);
         }
-        // prr_delivered / 2 is one whole segment more at every second, until at the sixteenth (19 - 16 + 7 segments) no more
-        // than ssthresh is in flight; then one for one.
+        // prr_delivered / 2 is one whole segment more at every second, until at the sixteenth (19 -
+        // 16 + 7 segments) no more than ssthresh is in flight; then one for one.
         assert_eq!(sends, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1]);
         assert_eq!(sent, 10_000);
     }
 
-    /// More was lost than the window is reduced by: what is delivered is sent, and a segment more for every
-    /// acknowledgement that advances, up to ssthresh.
+    /// More was lost than the window is reduced by: what is delivered is sent, and a segment more
+    /// for every acknowledgement that advances, up to ssthresh.
     #[test]
     fn below_ssthresh_by_hand() {
         let mut prr = Prr::new(10_000, 1000, progress(0, 0), 20_000, 3000);

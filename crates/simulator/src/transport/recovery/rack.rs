@@ -1,14 +1,16 @@
-//! RACK: what was sent before something that has been delivered, by more than a reordering window, is lost (RFC 8985).
+//! RACK: what was sent before something that has been delivered, by more than a reordering window,
+//! is lost (RFC 8985).
 //!
-//! The segments believed to be in the network stand in a list in the order of their last sending, so that those which
-//! can be lost are at its head. Every segment enters the list once per sending and leaves it once, and an acknowledgement
-//! looks at no more than it takes off, plus one: work per acknowledgement is constant on average.
+//! The segments believed to be in the network stand in a list in the order of their last sending,
+//! so that those which can be lost are at its head. Every segment enters the list once per sending
+//! and leaves it once, and an acknowledgement looks at no more than it takes off, plus one: work
+//! per acknowledgement is constant on average.
 //!
-//! At equal times the RFC takes the segment with the higher sequence number for the one sent later; the order of sending
-//! is known here, and that is what counts.
+//! At equal times the RFC takes the segment with the higher sequence number for the one sent later;
+//! the order of sending is known here, and that is what counts.
 //!
-//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator. Our choice: what widens the reordering
-//! window is a recovery that timestamps show to have been spurious.
+//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator. Our choice:
+//! what widens the reordering window is a recovery that timestamps show to have been spurious.
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use crate::engine::Ring;
@@ -40,15 +42,17 @@ struct List {
     /// The segment in the network that was sent longest ago.
     head: u64,
     tail: u64,
-    /// Numbers of segments found lost and not yet retransmitted, in the order in which they were found. Some may have been
-    /// delivered since.
+    /// Numbers of segments found lost and not yet retransmitted, in the order in which they were
+    /// found. Some may have been delivered since.
     lost: Ring<u64>,
-    /// All segments from this number on have been sent once, after all other sendings, and none of them has left the list.
+    /// All segments from this number on have been sent once, after all other sendings, and none of
+    /// them has left the list.
     orderly_from: u64,
 }
 
 impl List {
-    /// The list where all outstanding segments were sent once, in their order, the last `count` of these sendings.
+    /// The list where all outstanding segments were sent once, in their order, the last `count` of
+    /// these sendings.
     fn orderly(first: u64, count: u64, sendings: u64) -> Self {
         let (places, lost) = (Ring::default(), Ring::default());
         let mut list = Self { places, first, head: NONE, tail: NONE, lost, orderly_from: first };
@@ -100,17 +104,19 @@ impl List {
 /// RACK state of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    /// `None` where all outstanding segments were sent once, in their order, after all others: there is nothing to write down.
+    /// `None` where all outstanding segments were sent once, in their order, after all others:
+    /// there is nothing to write down.
     list: Option<Box<List>>,
-    /// Number of the first outstanding segment, and of the next new one; numbers count all segments ever sent.
+    /// Number of the first outstanding segment, and of the next new one; numbers count all segments
+    /// ever sent.
     first: u64,
     next: u64,
     /// Sendings so far.
     sendings: u64,
     /// SACKed segments outstanding: "RACK.segs_sacked".
     sacked: u32,
-    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how many sendings there were
-    /// before it.
+    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how
+    /// many sendings there were before it.
     newest: (Time, u64),
     /// "RACK.rtt": round-trip time of the segment delivered last.
     rtt: Duration,
@@ -121,7 +127,8 @@ pub struct Rack {
     /// "RACK.reo_wnd_mult", and the recoveries until it is one again ("RACK.reo_wnd_persist").
     multiplier: u32,
     persist: u32,
-    /// When everything sent before the newest segment delivered will be lost, if it is not delivered until then.
+    /// When everything sent before the newest segment delivered will be lost, if it is not
+    /// delivered until then.
     deadline: Option<Time>,
 }
 
@@ -156,7 +163,8 @@ pub struct Conditions {
 }
 
 impl Rack {
-    /// The list, written down if it was not, to be changed other than by a new segment behind its end.
+    /// The list, written down if it was not, to be changed other than by a new segment behind its
+    /// end.
     fn list(&mut self) -> &mut List {
         let Self { list, first, next, sendings, .. } = self;
         let list = list.get_or_insert_with(|| Box::new(List::orderly(*first, *next - *first, *sendings)));
@@ -164,7 +172,8 @@ impl Rack {
         list
     }
 
-    /// How many sendings there were before that of the first outstanding segment, if nothing is written down.
+    /// How many sendings there were before that of the first outstanding segment, if nothing is
+    /// written down.
     fn orderly_first(&self) -> u64 {
         self.sendings - (self.next - self.first)
     }
@@ -186,7 +195,8 @@ impl Rack {
         self.sendings += 1;
     }
 
-    /// Outstanding segment `index` is SACKed for the first time. `echo`: the timestamp that the acknowledgement echoes.
+    /// Outstanding segment `index` is SACKed for the first time. `echo`: the timestamp that the
+    /// acknowledgement echoes.
     pub fn on_delivered(
         &mut self,
         index: usize,
@@ -201,8 +211,8 @@ impl Rack {
         self.note_delivered(segment, order, now, echo, minimum_rtt);
     }
 
-    /// A segment with this many earlier transmissions is acknowledged or SACKed for the first time. Steps 2 and 3 of section
-    /// 6.2.
+    /// A segment with this many earlier transmissions is acknowledged or SACKed for the first time.
+    /// Steps 2 and 3 of section 6.2.
     #[inline]
     fn note_delivered(
         &mut self,
@@ -256,7 +266,8 @@ impl Rack {
         self.sacked += 1;
     }
 
-    /// Takes the first outstanding segment out of the list. Returns how many sendings there were before its last one.
+    /// Takes the first outstanding segment out of the list. Returns how many sendings there were
+    /// before its last one.
     #[inline]
     fn take_first(&mut self) -> u64 {
         let Some(list) = &mut self.list else { return self.orderly_first() };
@@ -264,7 +275,8 @@ impl Rack {
         list.places[0].order
     }
 
-    /// The first outstanding segment, which has been delivered, is no longer outstanding; it was SACKed before or not.
+    /// The first outstanding segment, which has been delivered, is no longer outstanding; it was
+    /// SACKed before or not.
     #[inline]
     fn drop_front(&mut self, sacked_before: bool) {
         self.sacked -= u32::from(sacked_before);
@@ -286,8 +298,8 @@ impl Rack {
         conditions.minimum_rtt.scaled(self.multiplier.into(), 4).min(conditions.smoothed_rtt)
     }
 
-    /// A recovery was spurious: what it took for lost is in the network. That was reordering, and the window for it becomes
-    /// wider, as it does after D-SACK in step 4 of section 6.2.
+    /// A recovery was spurious: what it took for lost is in the network. That was reordering, and
+    /// the window for it becomes wider, as it does after D-SACK in step 4 of section 6.2.
     pub fn on_spurious_recovery(&mut self, board: &Scoreboard) {
         self.reordering_seen = true;
         self.multiplier += 1;
@@ -348,8 +360,8 @@ impl Rack {
                 return;
             }
             if segment.sent + self.rtt + window > now {
-                // "timeout = max(Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(), timeout)" over all those sent before:
-                // none of them is later than the newest segment delivered.
+                // "timeout = max(Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(), timeout)" over
+                // all those sent before: none of them is later than the newest segment delivered.
                 self.deadline = Some(self.newest.0 + self.rtt + window);
                 return;
             }
@@ -357,8 +369,8 @@ impl Rack {
         }
     }
 
-    /// The retransmission timer expired: the first segment is lost, and what was sent so long ago that it would have been
-    /// acknowledged (section 6.3).
+    /// The retransmission timer expired: the first segment is lost, and what was sent so long ago
+    /// that it would have been acknowledged (section 6.3).
     pub fn on_timeout(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(Conditions { in_recovery: true, ..conditions });
         self.deadline = None;
@@ -391,7 +403,8 @@ impl Rack {
         list.lost.push(list.first + index as u64);
     }
 
-    /// Index of the next retransmission: the first outstanding one, if it is lost, then as they were found lost.
+    /// Index of the next retransmission: the first outstanding one, if it is lost, then as they
+    /// were found lost.
     #[inline(always)]
     pub fn next_retransmission(&mut self, board: &Scoreboard) -> Option<usize> {
         if !board.is_empty() && board[0].awaits_retransmission() {
@@ -480,8 +493,8 @@ mod tests {
         }
     }
 
-    /// Section 3.1's example: segments 1 and 2 of three are delivered, 0 is not. Without reordering seen, one SACKed
-    /// segment leaves it a quarter of the round trip.
+    /// Section 3.1's example: segments 1 and 2 of three are delivered, 0 is not. Without reordering
+    /// seen, one SACKed segment leaves it a quarter of the round trip.
     #[test]
     fn a_quarter_of_the_round_trip_for_reordering() {
         let mut rig = Rig::default();
@@ -568,8 +581,8 @@ mod tests {
         assert_eq!(rig.board.pipe_bytes(), 3000);
     }
 
-    /// Ten thousand holes in fifty thousand segments, each lost three times. A walk over all segments per acknowledgement
-    /// would take 8·10^9 steps.
+    /// Ten thousand holes in fifty thousand segments, each lost three times. A walk over all
+    /// segments per acknowledgement would take 8·10^9 steps.
     #[test]
     fn ten_thousand_holes() {
         let mut rig = Rig::default();

@@ -1,12 +1,13 @@
-//! Recovery by selective ACKs: "IsLost ()" and "NextSeg ()" of RFC 6675. "Update ()" and "SetPipe ()" are the scoreboard's
-//! counters.
+//! Recovery by selective ACKs: "IsLost ()" and "NextSeg ()" of RFC 6675. "Update ()" and "SetPipe
+//! ()" are the scoreboard's counters.
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, RETRANSMITTED, SACKED, Scoreboard};
 
 impl Scoreboard {
-    /// Marks lost what IsLost says: "Either DupThresh discontiguous SACKed sequences have arrived above
-    /// 'SeqNum' or more than (DupThresh - 1) * SMSS bytes with sequence numbers greater than 'SeqNum' have been
-    /// SACKed." With full segments that is: three SACKed segments follow. True if some segment was newly marked.
+    /// Marks lost what IsLost says: "Either DupThresh discontiguous SACKed sequences have arrived
+    /// above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes with sequence numbers greater than
+    /// 'SeqNum' have been SACKed." With full segments that is: three SACKed segments follow. True
+    /// if some segment was newly marked.
     pub fn mark_lost_below_edge(&mut self) -> bool {
         let mut marked = false;
         while self.sacked_from_edge >= DUPLICATE_THRESHOLD {
@@ -24,14 +25,14 @@ impl Scoreboard {
         marked
     }
 
-    /// A loss recovery begins: "Upon the receipt of [...] DupAcks equal to DupThresh" or "if DupAcks < DupThresh but IsLost
-    /// (HighACK + 1) returns true" (section 5).
+    /// A loss recovery begins: "Upon the receipt of [...] DupAcks equal to DupThresh" or "if
+    /// DupAcks < DupThresh but IsLost (HighACK + 1) returns true" (section 5).
     pub fn begins_recovery(&self, duplicates: u32) -> bool {
         self.bytes_to_retransmit() > 0 || duplicates >= DUPLICATE_THRESHOLD
     }
 
-    /// Index of the first segment above every retransmission and below the highest SACKed one that is neither SACKed nor
-    /// retransmitted: rule 3 of NextSeg.
+    /// Index of the first segment above every retransmission and below the highest SACKed one that
+    /// is neither SACKed nor retransmitted: rule 3 of NextSeg.
     pub fn next_possibly_lost(&mut self) -> Option<usize> {
         self.possibly_lost_from = self.possibly_lost_from.max(self.retransmit_from).max(self.edge);
         while let Some(segment) = self.segments.get((self.possibly_lost_from - self.first) as usize)

@@ -17,7 +17,8 @@ pub struct Segment {
     pub sequence: u64,
     /// When it was last sent.
     pub sent: Time,
-    /// At both ends of a stretch of SACKed segments: segments to the other end. Elsewhere without meaning.
+    /// At both ends of a stretch of SACKed segments: segments to the other end. Elsewhere without
+    /// meaning.
     stretch: u32,
     /// Payload, bytes: no more than an IP packet holds.
     pub length: u16,
@@ -93,7 +94,8 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     resent: u64,
-    /// Every segment with a smaller number that is not SACKed is lost: at least three SACKed segments follow.
+    /// Every segment with a smaller number that is not SACKed is lost: at least three SACKed
+    /// segments follow.
     pub(super) edge: u64,
     /// No segment with a smaller number awaits retransmission.
     pub(super) retransmit_from: u64,
@@ -151,8 +153,8 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Payload believed to be in the network: outstanding, less what was SACKed or lost, plus retransmissions.
-    /// This is "pipe" of RFC 6675.
+    /// Payload believed to be in the network: outstanding, less what was SACKed or lost, plus
+    /// retransmissions. This is "pipe" of RFC 6675.
     #[inline]
     pub fn pipe_bytes(&self) -> u64 {
         self.outstanding - self.sacked - self.lost + self.resent
@@ -163,7 +165,8 @@ impl Scoreboard {
         self.lost - self.resent
     }
 
-    /// Payload marked lost since the connection began; a segment counts as often as it was taken for lost.
+    /// Payload marked lost since the connection began; a segment counts as often as it was taken
+    /// for lost.
     pub fn lost_total(&self) -> u64 {
         self.lost_total
     }
@@ -272,13 +275,15 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver holds the bytes from `start` to before `end`. Returns the payload that this was news of.
+    /// The receiver holds the bytes from `start` to before `end`. Returns the payload that this was
+    /// news of.
     #[cfg(test)]
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
         self.sack_each(start, end, |_, _| {})
     }
 
-    /// As [`Scoreboard::sack`]; calls `news_of` with index and segment, as it was before, for each that this is news of.
+    /// As [`Scoreboard::sack`]; calls `news_of` with index and segment, as it was before, for each
+    /// that this is news of.
     pub fn sack_each(&mut self, start: u64, end: u64, mut news_of: impl FnMut(usize, &Segment)) -> u64 {
         let mut news = 0;
         let mut index = self.first_from(start);
@@ -287,8 +292,8 @@ impl Scoreboard {
                 break;
             }
             if segment.is(SACKED) {
-                // Inside a stretch only if the peer reports a block that begins inside one it reported before; `stretch` is
-                // meaningless there, so go on one by one to its end.
+                // Inside a stretch only if the peer reports a block that begins inside one it
+                // reported before; `stretch` is meaningless there, so go on one by one to its end.
                 let begins_stretch = index == 0 || !self.segments[index - 1].is(SACKED);
                 index += if begins_stretch { segment.stretch as usize + 1 } else { 1 };
                 continue;
@@ -308,8 +313,9 @@ impl Scoreboard {
         news
     }
 
-    /// Index of the first segment that begins at or after `start`. Where all are of one size it is at its place; to search for
-    /// it costs a memory access for each halving of what is outstanding.
+    /// Index of the first segment that begins at or after `start`. Where all are of one size it is
+    /// at its place; to search for it costs a memory access for each halving of what is
+    /// outstanding.
     fn first_from(&self, start: u64) -> usize {
         let place = self.segments.front().and_then(|first| {
             let place = start.checked_sub(first.sequence)? / u64::from(first.length.max(1));
@@ -347,7 +353,8 @@ impl Scoreboard {
         true
     }
 
-    /// The receiver has discarded what it reported: nothing counts as SACKed any more. Returns the indices of what did.
+    /// The receiver has discarded what it reported: nothing counts as SACKed any more. Returns the
+    /// indices of what did.
     pub fn forget_sacks(&mut self) -> Vec<usize> {
         let sacked = (0..self.len()).filter(|&index| self.segments[index].is(SACKED)).collect();
         self.segments.for_each_mut(|segment| segment.flags &= !SACKED);
@@ -375,7 +382,8 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(self.first + index as u64);
     }
 
-    /// The segment at this index is retransmitted now as a probe: it is not taken for lost, and counted once.
+    /// The segment at this index is retransmitted now as a probe: it is not taken for lost, and
+    /// counted once.
     pub fn probe(&mut self, index: usize, now: Time) -> Segment {
         let segment = &mut self.segments[index];
         segment.sent = now;
@@ -383,7 +391,8 @@ impl Scoreboard {
         *segment
     }
 
-    /// Marks everything that is not SACKed lost, retransmissions included: the retransmission timer expired.
+    /// Marks everything that is not SACKed lost, retransmissions included: the retransmission timer
+    /// expired.
     pub fn mark_all_lost(&mut self) {
         self.lost_total += self.pipe_bytes();
         self.segments.for_each_mut(|segment| {
@@ -506,8 +515,9 @@ mod tests {
         assert_eq!(board.pipe_bytes(), 4000);
     }
 
-    /// Ten thousand holes in fifty thousand segments: every segment is visited a bounded number of times. The naive
-    /// way, a walk over the window per acknowledgement, would take 2·10^9 steps and this test minutes.
+    /// Ten thousand holes in fifty thousand segments: every segment is visited a bounded number of
+    /// times. The naive way, a walk over the window per acknowledgement, would take 2·10^9 steps
+    /// and this test minutes.
     #[test]
     fn ten_thousand_holes() {
         let mut board = full(50_000);

@@ -1,5 +1,5 @@
-//! The tail loss probe of RFC 8985, section 7: the last segment of a flight, or one more, leaves without waiting for the
-//! retransmission timer, so that its ACK shows what was lost.
+//! The tail loss probe of RFC 8985, section 7: the last segment of a flight, or one more, leaves
+//! without waiting for the retransmission timer, so that its ACK shows what was lost.
 
 use selfclock_congestion::units::Duration;
 
@@ -16,8 +16,8 @@ pub enum Purpose {
 /// State of the tail loss probe of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct TailProbe {
-    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it was a retransmission
-    /// ("TLP.is_retrans").
+    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it
+    /// was a retransmission ("TLP.is_retrans").
     outstanding: Option<(u64, bool)>,
     /// SND.NXT when the probe timer was last set.
     sent_before: u64,
@@ -64,8 +64,9 @@ impl TailProbe {
         repaired
     }
 
-    /// "The sender SHOULD start or restart a loss probe PTO timer after transmitting new data (that was not itself a loss
-    /// probe) or upon receiving an ACK that cumulatively acknowledges new data".
+    /// "The sender SHOULD start or restart a loss probe PTO timer after transmitting new data (that
+    /// was not itself a loss probe) or upon receiving an ACK that cumulatively acknowledges new
+    /// data".
     pub fn restarts(&mut self, next: u64, after_new_ack: bool, waits: bool) -> bool {
         let sent = std::mem::replace(&mut self.sent_before, next) != next;
         !waits || sent || after_new_ack

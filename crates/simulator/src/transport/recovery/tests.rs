@@ -1,4 +1,5 @@
-//! Loss recoveries without a network: ACKs in, verdicts out. Segments are numbered from 0 and have 1000 bytes.
+//! Loss recoveries without a network: ACKs in, verdicts out. Segments are numbered from 0 and have
+//! 1000 bytes.
 
 use super::*;
 use selfclock_congestion::{Bytes, RestartCause};
@@ -38,7 +39,8 @@ impl Rig {
         }
     }
 
-    /// An ACK expects segment `next` and reports segments from the first number of each pair to before the second.
+    /// An ACK expects segment `next` and reports segments from the first number of each pair to
+    /// before the second.
     fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) -> Verdict {
         self.take(milliseconds, next, sack, false)
     }
@@ -99,8 +101,8 @@ fn restart(segments: u64, repeated: bool, cause: RestartCause) -> Option<Event> 
     Some(Event::Restart { flight_size: segments * MSS, repeated, cause })
 }
 
-/// Whatever the recovery: an ACK of new data restarts the timer, the last one cancels it (RFC 6298, rules 5.2 and 5.3), and
-/// nothing else follows.
+/// Whatever the recovery: an ACK of new data restarts the timer, the last one cancels it (RFC 6298,
+/// rules 5.2 and 5.3), and nothing else follows.
 #[test]
 fn without_a_loss_only_the_timer_changes() {
     for recovery in [Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -116,7 +118,8 @@ fn without_a_loss_only_the_timer_changes() {
     }
 }
 
-/// RFC 5681, section 3.2: "The TCP sender SHOULD use the 'fast retransmit' algorithm [...] based on [...] 3 duplicate ACKs".
+/// RFC 5681, section 3.2: "The TCP sender SHOULD use the 'fast retransmit' algorithm [...] based on
+/// [...] 3 duplicate ACKs".
 #[test]
 fn the_third_duplicate_ack_begins_a_recovery() {
     for recovery in [Recovery::Reno, Recovery::NewReno] {
@@ -130,7 +133,8 @@ fn the_third_duplicate_ack_begins_a_recovery() {
         assert_eq!((verdict.event, verdict.retransmit_first), (loss(10), true));
         assert!(verdict.is_fast_retransmit());
         assert_eq!(rig.retransmit(100), [0]);
-        // "cwnd MUST be set to ssthresh plus 3*SMSS", and for each further one by one: seen as less in flight.
+        // "cwnd MUST be set to ssthresh plus 3*SMSS", and for each further one by one: seen as less
+        // in flight.
         assert_eq!(rig.pipe(5), 10 - 3);
         assert_eq!(rig.duplicates(101, 0, 2).event, None);
         assert_eq!(rig.pipe(5), 10 - 5);
@@ -147,8 +151,8 @@ fn a_tahoe_sender_restarts_at_the_third_duplicate_ack() {
     assert_eq!(rig.duplicates(101, 0, 3).event, None, "once");
 }
 
-/// RFC 5681: any ACK of new data ends the recovery of Reno. RFC 6582: a partial one retransmits, and only the first restarts
-/// the timer.
+/// RFC 5681: any ACK of new data ends the recovery of Reno. RFC 6582: a partial one retransmits,
+/// and only the first restarts the timer.
 #[test]
 fn a_partial_ack_ends_the_recovery_of_reno_and_not_of_newreno() {
     let mut reno = Rig::of(Recovery::Reno, 10);
@@ -169,7 +173,8 @@ fn a_partial_ack_ends_the_recovery_of_reno_and_not_of_newreno() {
     assert_eq!((verdict.ended, verdict.timer), (true, RetransmissionTimer::Cancel));
 }
 
-/// RFC 6582, section 3.2, step 3: a partial ACK of four segments after three duplicate ACKs leaves an inflation of 3 - 4 + 1.
+/// RFC 6582, section 3.2, step 3: a partial ACK of four segments after three duplicate ACKs leaves
+/// an inflation of 3 - 4 + 1.
 #[test]
 fn a_partial_ack_deflates_by_what_it_acknowledges() {
     let mut rig = Rig::of(Recovery::NewReno, 10);
@@ -180,7 +185,8 @@ fn a_partial_ack_deflates_by_what_it_acknowledges() {
     assert_eq!(rig.pipe(5), 6);
 }
 
-/// RFC 6582, section 3.2, step 1: duplicate ACKs of what was sent before a timeout begin no recovery.
+/// RFC 6582, section 3.2, step 1: duplicate ACKs of what was sent before a timeout begin no
+/// recovery.
 #[test]
 fn after_a_timeout_duplicates_below_recover_begin_nothing() {
     for (once, event) in [(true, None), (false, loss(8))] {
@@ -237,7 +243,8 @@ fn a_hole_with_less_than_three_above_may_be_lost() {
     assert_eq!(rig.recovery.next_possibly_lost(), Some(4));
 }
 
-/// RFC 6675, section 5: an ACK of the recovery point ends the recovery; what is lost of later data begins another at once.
+/// RFC 6675, section 5: an ACK of the recovery point ends the recovery; what is lost of later data
+/// begins another at once.
 #[test]
 fn the_recovery_point_ends_a_recovery_and_may_begin_another() {
     let mut rig = Rig::of(Recovery::Sack, 10);
@@ -264,7 +271,8 @@ fn a_timeout_of_a_sacked_segment_forgets_all_sacks() {
     }
 }
 
-/// RFC 8985, section 6.2: one SACKed segment above a gap leaves it a quarter of the round trip; then the timer finds it lost.
+/// RFC 8985, section 6.2: one SACKed segment above a gap leaves it a quarter of the round trip;
+/// then the timer finds it lost.
 #[test]
 fn rack_waits_a_quarter_of_the_round_trip() {
     let mut rig = Rig::of(Recovery::Rack, 1);
@@ -277,8 +285,9 @@ fn rack_waits_a_quarter_of_the_round_trip() {
     assert_eq!(rig.retransmit(126), [0]);
 }
 
-/// Section 7.2: "PTO = 2 * SRTT" after an ACK of new data, with the longest delay of an ACK for a single segment; section 7.4:
-/// an ACK beyond the probe shows that it repaired a loss, a duplicate that its segment had arrived.
+/// Section 7.2: "PTO = 2 * SRTT" after an ACK of new data, with the longest delay of an ACK for a
+/// single segment; section 7.4: an ACK beyond the probe shows that it repaired a loss, a duplicate
+/// that its segment had arrived.
 #[test]
 fn a_tail_probe_is_accounted_for() {
     for (arrived_before, repaired) in [(false, Some(2 * MSS)), (true, None)] {
@@ -305,8 +314,8 @@ fn a_tail_probe_is_accounted_for() {
     }
 }
 
-/// RFC 9937: after the reaction to a loss of one of twenty segments the window comes down to ten with what is delivered; the
-/// recovery over, nothing holds back.
+/// RFC 9937: after the reaction to a loss of one of twenty segments the window comes down to ten
+/// with what is delivered; the recovery over, nothing holds back.
 #[test]
 fn a_reduction_lasts_as_long_as_its_recovery() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -344,8 +353,8 @@ fn a_window_of_data_is_reacted_to_once() {
     assert_eq!(rig.echo(101, 6).event, None, "in the recovery");
 }
 
-/// RFC 3522: the ACK that ends the wait for a retransmission echoes the timestamp of the original, or that of the
-/// retransmission.
+/// RFC 3522: the ACK that ends the wait for a retransmission echoes the timestamp of the original,
+/// or that of the retransmission.
 #[test]
 fn a_late_segment_makes_a_fast_retransmit_spurious() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -371,7 +380,8 @@ fn a_late_segment_makes_a_fast_retransmit_spurious() {
     }
 }
 
-/// And so after a timeout: what counted as lost is not retransmitted. An ACK of any retransmission shows a loss.
+/// And so after a timeout: what counted as lost is not retransmitted. An ACK of any retransmission
+/// shows a loss.
 #[test]
 fn a_delay_makes_a_timeout_spurious() {
     for recovery in [Recovery::Tahoe, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -401,7 +411,8 @@ fn only_undo_with_timestamps_detects_spurious_recoveries() {
     }
 }
 
-/// RFC 8985, section 6.2, step 4, with a spurious recovery in the place of D-SACK: "RACK.reo_wnd_mult + 1".
+/// RFC 8985, section 6.2, step 4, with a spurious recovery in the place of D-SACK:
+/// "RACK.reo_wnd_mult + 1".
 #[test]
 fn a_spurious_recovery_widens_the_reordering_window() {
     let mut rig = Rig::new(&Transport { undo: true, ..transport(Recovery::Rack) }, 10);

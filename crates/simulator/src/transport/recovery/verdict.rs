@@ -18,7 +18,8 @@ pub struct News {
     pub sacked: u64,
     /// When the newest of the newly SACKed segments was sent that were sent only once.
     pub newest_sacked: Option<Time>,
-    /// Round-trip time of the newest segment that it acknowledges cumulatively, if it could be measured.
+    /// Round-trip time of the newest segment that it acknowledges cumulatively, if it could be
+    /// measured.
     pub rtt: Option<Duration>,
     /// Payload newly reported as CE-marked.
     pub marked: u64,
@@ -45,7 +46,8 @@ pub struct Verdict {
     pub lost_total: u64,
     /// The fast recovery has ended.
     pub ended: bool,
-    /// The last fast retransmit or timeout was spurious: nothing was lost, and what followed from it is to be undone.
+    /// The last fast retransmit or timeout was spurious: nothing was lost, and what followed from
+    /// it is to be undone.
     pub spurious: bool,
     /// Further event for the congestion control.
     pub event: Option<Event>,

@@ -1,8 +1,8 @@
 //! A sender's part in a batch of ACKs: see `simulation::batch`.
 //!
-//! *When it applies.* To plain ACKs, each of which acknowledges as many full segments as it then lets go.
-//! *What it skips.* The packets that leave are not shown to the network one by one.
-//! *Which test proves it equal.* `batches_change_nothing` in `simulation/batch.rs`.
+//! *When it applies.* To plain ACKs, each of which acknowledges as many full segments as it then
+//! lets go. *What it skips.* The packets that leave are not shown to the network one by one. *Which
+//! test proves it equal.* `batches_change_nothing` in `simulation/batch.rs`.
 
 use super::{Opportunity, Sender};
 use crate::packet::{NO_EXTRA, Packet};
@@ -10,8 +10,8 @@ use crate::transport::Context;
 use selfclock_congestion::units::Time;
 
 impl Sender {
-    /// The full segments that this ACK, the next to arrive, lets leave if it is one of a batch: as many as it acknowledges.
-    /// `None`: it is none.
+    /// The full segments that this ACK, the next to arrive, lets leave if it is one of a batch: as
+    /// many as it acknowledges. `None`: it is none.
     pub fn batch_segments(&self, packet: &Packet) -> Option<u64> {
         let acknowledged = packet.sequence.checked_sub(self.recovery.una())?;
         let plain = self.plain == u32::MAX
@@ -56,7 +56,8 @@ impl Sender {
         if RACK && !self.recovery.outstanding().is_plain() || self.wants_more() {
             return false;
         }
-        // The reasons for which sending ends, in the order in which `transmit_plainly` looks for them.
+        // The reasons for which sending ends, in the order in which `transmit_plainly` looks for
+        // them.
         let next = self.recovery.next();
         let produced = self.application.produced(context.now, next);
         let limit = self.limit(produced);

@@ -20,7 +20,8 @@ pub struct Estimators {
     timestamps: bool,
     /// Round-trip times of the handshake and of segments of data.
     pub rtt_samples: RttHistogram,
-    /// The segment that is being timed, if one at a time is: byte after its last, and when it was sent.
+    /// The segment that is being timed, if one at a time is: byte after its last, and when it was
+    /// sent.
     pub(super) timed: Option<(u64, Time)>,
     /// Measures delivery rates, if the congestion control asks for them.
     pub rate: Option<Box<DeliveryRate>>,
@@ -107,14 +108,15 @@ impl Estimators {
         self.newly_marked = marked;
     }
 
-    /// The round-trip time that an ACK measures, if it does, for the congestion control: of the newest segment that it
-    /// acknowledges. The retransmission timer takes a sample of its own.
+    /// The round-trip time that an ACK measures, if it does, for the congestion control: of the
+    /// newest segment that it acknowledges. The retransmission timer takes a sample of its own.
     ///
-    /// The timer must cover the wait for a delayed ACK, so RFC 7323 (section 4.2) has the receiver echo the timestamp of the
-    /// oldest segment that an ACK covers. To a delay-based algorithm that wait would look like a queue. Linux keeps the two
-    /// apart: `tcp_clean_rtx_queue` takes the timer's sample from the first segment acknowledged and the congestion control's
-    /// from the last, and falls back to the echo where something was retransmitted. ns-2's Vegas and FAST have send times of
-    /// their own, whatever their timer samples.
+    /// The timer must cover the wait for a delayed ACK, so RFC 7323 (section 4.2) has the receiver
+    /// echo the timestamp of the oldest segment that an ACK covers. To a delay-based algorithm that
+    /// wait would look like a queue. Linux keeps the two apart: `tcp_clean_rtx_queue` takes the
+    /// timer's sample from the first segment acknowledged and the congestion control's from the
+    /// last, and falls back to the echo where something was retransmitted. ns-2's Vegas and FAST
+    /// have send times of their own, whatever their timer samples.
     #[inline(always)]
     pub fn take_rtt_sample(
         &mut self,
@@ -172,8 +174,8 @@ impl Estimators {
         rtt
     }
 
-    /// The delivery rate that an ACK measures, if it is measured. `lost_total`: payload ever marked lost, with what the ACK
-    /// shows to be lost.
+    /// The delivery rate that an ACK measures, if it is measured. `lost_total`: payload ever marked
+    /// lost, with what the ACK shows to be lost.
     pub fn rate_sample(&mut self, lost_total: u64) -> Option<RateSample> {
         self.rate.as_mut()?.sample(self.rtt.minimum(), lost_total)
     }

@@ -1,8 +1,11 @@
 //! A TCP sender.
 //!
-//! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time, delivery rate, ECN counts,
-//! and with them the scoreboard take the packet), it *judges* (`recovery`: what is lost, does a recovery begin or end), and it
-//! *sends* (`transmit`: what recovery, congestion control and outbox let go). `tell` has all events for the congestion control. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual ACK.
+//! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time,
+//! delivery rate, ECN counts, and with them the scoreboard take the packet), it *judges*
+//! (`recovery`: what is lost, does a recovery begin or end), and it *sends* (`transmit`: what
+//! recovery, congestion control and outbox let go). `tell` has all events for the congestion
+//! control. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual
+//! ACK.
 
 mod batch;
 mod learn;
@@ -74,8 +77,9 @@ pub struct SenderTotals {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
-    /// All bits are set if an ACK without anything out of line may be plain: the flow uses neither delivery rates nor ECN, no
-    /// router has lowered the window, and no loss probe is unaccounted for. Else none.
+    /// All bits are set if an ACK without anything out of line may be plain: the flow uses neither
+    /// delivery rates nor ECN, no router has lowered the window, and no loss probe is unaccounted
+    /// for. Else none.
     plain: u32,
     /// The window alone decides what leaves, in what concerns the algorithm and the transport.
     window_alone: bool,
@@ -112,7 +116,8 @@ pub struct Sender {
 pub const TOUCHED: usize = std::mem::offset_of!(Sender, congestion) + 128;
 
 impl Sender {
-    /// The sender of a flow that begins at the first of the times and whose application stops at the second.
+    /// The sender of a flow that begins at the first of the times and whose application stops at
+    /// the second.
     pub fn new(
         flow: u32,
         routes: FlowRoutes,
@@ -204,7 +209,8 @@ impl Sender {
             self.in_flight_limit.lower_to(segments, true);
         }
     }
-    /// Of a member of a group, before each event: the congestion control takes what the group knows.
+    /// Of a member of a group, before each event: the congestion control takes what the group
+    /// knows.
     pub fn take_from(&mut self, group: &Group) {
         self.congestion.controller.take_from(group);
     }
@@ -219,7 +225,8 @@ impl Sender {
         self.estimators.rtt_samples.prefetch();
     }
 
-    // --- what happens to it -------------------------------------------------------------------------------------
+    // --- what happens to it
+    // -------------------------------------------------------------------------------------
 
     /// The flow begins at `start`: sets the timer that begins it.
     pub fn schedule_start(&mut self, context: &mut Context<'_>, start: Time) {
@@ -356,17 +363,19 @@ impl Sender {
         self.send(context, Opportunity::Other);
     }
 
-    /// Someone outside of the simulation changes the congestion control: what it then allows is sent.
+    /// Someone outside of the simulation changes the congestion control: what it then allows is
+    /// sent.
     pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
         self.sample_before(context);
         change(context.now, &mut self.congestion.controller);
         self.send(context, Opportunity::Other);
     }
 
-    // --- between judging and sending ----------------------------------------------------------------------------
+    // --- between judging and sending
+    // ----------------------------------------------------------------------------
 
-    /// Does what the verdict says: the congestion control reacts, the retransmission timer changes, and a fast retransmit
-    /// leaves.
+    /// Does what the verdict says: the congestion control reacts, the retransmission timer changes,
+    /// and a fast retransmit leaves.
     fn follow(&mut self, context: &mut Context<'_>, verdict: &Verdict) {
         match verdict.timer {
             RetransmissionTimer::Keep => {}
@@ -402,7 +411,8 @@ impl Sender {
         self.set_rack_timer(context, opportunity);
     }
 
-    /// The window that the ACK lets through, if a router has changed it. The next ACK says what it is then.
+    /// The window that the ACK lets through, if a router has changed it. The next ACK says what it
+    /// is then.
     fn take_receive_window(&mut self, changed: Option<u64>) {
         self.receive_window = changed.unwrap_or(self.advertised_window);
         if self.receive_window >= self.mss {

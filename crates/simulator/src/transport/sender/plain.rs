@@ -1,15 +1,18 @@
 //! The shortcut for a plain ACK.
 //!
-//! *When it applies.* The ACK acknowledges new data and tells nothing else: no SACK blocks, no option, no ECN count, no window
-//! that a router has lowered. Nothing outstanding is SACKed or lost, no recovery is under way, no duplicate ACK and no loss
-//! probe is unaccounted for. And the window alone decides what leaves: the algorithm spaces and probes nothing and has no use
-//! for delivery rates or for being told what is sent.
+//! *When it applies.* The ACK acknowledges new data and tells nothing else: no SACK blocks, no
+//! option, no ECN count, no window that a router has lowered. Nothing outstanding is SACKed or
+//! lost, no recovery is under way, no duplicate ACK and no loss probe is unaccounted for. And the
+//! window alone decides what leaves: the algorithm spaces and probes nothing and has no use for
+//! delivery rates or for being told what is sent.
 //!
-//! *What it skips.* [`super::Sender::on_ack`] would learn no more, and judge that nothing is lost; there is no decision to ask
-//! for but the window, and while segments leave it stays what it is. Without RACK it does not keep what only a recovery needs.
+//! *What it skips.* [`super::Sender::on_ack`] would learn no more, and judge that nothing is lost;
+//! there is no decision to ask for but the window, and while segments leave it stays what it is.
+//! Without RACK it does not keep what only a recovery needs.
 //!
-//! *Which test proves it equal.* `plain_acks_take_no_part_in_the_result` in `shortcut_tests.rs` shows the same ACKs to two
-//! senders, one of which takes no shortcut; `batches_change_nothing` in `simulation/batch.rs` does so with whole simulations.
+//! *Which test proves it equal.* `plain_acks_take_no_part_in_the_result` in `shortcut_tests.rs`
+//! shows the same ACKs to two senders, one of which takes no shortcut; `batches_change_nothing` in
+//! `simulation/batch.rs` does so with whole simulations.
 
 use super::tell::Advanced;
 use super::{Opportunity, Sender, learn};

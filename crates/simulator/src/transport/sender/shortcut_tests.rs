@@ -70,8 +70,9 @@ impl Rig {
     }
 }
 
-/// Shows the same steps to two senders, one of which takes no shortcut, and compares what they send and decide. The other is
-/// changed first. Returns how many ACKs were plain, and at which step the two part.
+/// Shows the same steps to two senders, one of which takes no shortcut, and compares what they send
+/// and decide. The other is changed first. Returns how many ACKs were plain, and at which step the
+/// two part.
 fn compare_with_general_way(
     (control, source, settings): (&Selection, Source, &Transport),
     steps: &[(u64, Step)],
@@ -134,7 +135,8 @@ fn sources() -> impl Strategy<Value = Source> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
-    /// The shortcut for plain ACKs is equal to the general way: same segments, timers, round-trip times and windows.
+    /// The shortcut for plain ACKs is equal to the general way: same segments, timers, round-trip
+    /// times and windows.
     #[test]
     fn plain_acks_take_no_part_in_the_result(
         window in prop::sample::select(vec!["reno", "cubic", "highspeed", "vegas", "bic", "altcp"]),
@@ -146,7 +148,8 @@ proptest! {
     }
 }
 
-/// The comparison takes the shortcut on most ACKs, and sees it where it does not apply: to a sender that is spaced.
+/// The comparison takes the shortcut on most ACKs, and sees it where it does not apply: to a sender
+/// that is spaced.
 #[test]
 fn the_comparison_sees_a_shortcut_that_does_not_apply() {
     let control = Selection::new("slow-start", "reno").expect("known names");

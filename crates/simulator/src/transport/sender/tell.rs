@@ -14,7 +14,8 @@ use selfclock_congestion::{
 pub struct Congestion {
     /// The algorithm.
     pub controller: Controller,
-    /// The window or the pacing, not the application or the receiver, ended the last round of sending.
+    /// The window or the pacing, not the application or the receiver, ended the last round of
+    /// sending.
     pub limited_by_window: bool,
     grow_only_when_limited: bool,
     classic_ecn: bool,
@@ -31,7 +32,8 @@ pub(super) struct Advanced {
 }
 
 impl Congestion {
-    /// The congestion control of a connection whose data segments have this much overhead on the wire, bytes.
+    /// The congestion control of a connection whose data segments have this much overhead on the
+    /// wire, bytes.
     pub fn new(plan: &TcpPlan, overhead: u32, seed: u64) -> Self {
         let transport = &plan.transport;
         Self {
@@ -84,8 +86,8 @@ impl Congestion {
         event
     }
 
-    /// An ACK and what the loss recovery makes of it, but for what a reaction follows. `rate` is the delivery rate that it
-    /// measures.
+    /// An ACK and what the loss recovery makes of it, but for what a reaction follows. `rate` is
+    /// the delivery rate that it measures.
     pub fn ack(
         &mut self,
         news: &News,
@@ -113,8 +115,8 @@ impl Congestion {
                     rtt: news.rtt,
                     in_flight: verdict.in_flight,
                 };
-                // "The sending TCP SHOULD NOT increase the congestion window in response to the receipt of an ECN-Echo ACK
-                // packet" (RFC 3168, section 6.1.2).
+                // "The sending TCP SHOULD NOT increase the congestion window in response to the
+                // receipt of an ECN-Echo ACK packet" (RFC 3168, section 6.1.2).
                 let recovering = verdict.was_recovering || news.congestion_echo && self.classic_ecn;
                 let mut event = self.acknowledged(&ack, rtt);
                 (event.recovering, event.marked) = (recovering, marked);
@@ -163,8 +165,9 @@ impl Congestion {
         self.controller.on_handshake_loss(&HandshakeLost::new(now));
     }
 
-    /// A segment with this payload has left. `held_back`: payload that the window allows but the pacing does not;
-    /// `app_limited`: the application has no more to send, though the window has room.
+    /// A segment with this payload has left. `held_back`: payload that the window allows but the
+    /// pacing does not; `app_limited`: the application has no more to send, though the window has
+    /// room.
     pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64, app_limited: bool) {
         let mut event = Sent::new(now, Bytes(payload.into()), Bytes(in_flight));
         event.held_back = Bytes(held_back);

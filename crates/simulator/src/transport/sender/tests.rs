@@ -1,4 +1,5 @@
-//! A sender alone, acknowledgement by acknowledgement. Segments are numbered from 0 and have 1000 bytes.
+//! A sender alone, acknowledgement by acknowledgement. Segments are numbered from 0 and have 1000
+//! bytes.
 
 use super::*;
 use crate::engine::EventQueue;
@@ -76,7 +77,8 @@ impl Rig {
         }
     }
 
-    /// A packet arrives at this time, up to this byte; what it carries out of line only if there is something.
+    /// A packet arrives at this time, up to this byte; what it carries out of line only if there is
+    /// something.
     pub(super) fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
         self.run_until(milliseconds);
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
@@ -107,8 +109,8 @@ impl Rig {
         self.arrive(milliseconds, kind, next * MSS, (!sack.is_empty()).then_some(parts));
     }
 
-    /// An acknowledgement arrives at this time that expects segment `next` and reports the segments from the first
-    /// number of each pair to before the second.
+    /// An acknowledgement arrives at this time that expects segment `next` and reports the segments
+    /// from the first number of each pair to before the second.
     pub(super) fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) {
         self.answer(milliseconds, PacketKind::Ack, next, sack);
     }
@@ -157,9 +159,9 @@ pub(super) fn transport(recovery: Recovery, initial_window: f64) -> Transport {
     }
 }
 
-/// Savage et al., section 2.2: a receiver that repeats an acknowledgement as often as it likes. Each repetition used to let one
-/// more segment go, without end; of twenty outstanding segments no more than nineteen can have arrived beyond a gap (RFC
-/// 5681, section 3.2).
+/// Savage et al., section 2.2: a receiver that repeats an acknowledgement as often as it likes.
+/// Each repetition used to let one more segment go, without end; of twenty outstanding segments no
+/// more than nineteen can have arrived beyond a gap (RFC 5681, section 3.2).
 #[test]
 fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstanding() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -172,8 +174,9 @@ fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstandi
     assert_eq!(rig.sent(), std::iter::once(0).chain(20..30).collect::<Vec<u64>>());
 }
 
-/// And as each acknowledgement of the segments that were never missing looks like a partial one, a new lot of repetitions must
-/// not count before a round trip has passed, which an honest partial acknowledgement takes.
+/// And as each acknowledgement of the segments that were never missing looks like a partial one, a
+/// new lot of repetitions must not count before a round trip has passed, which an honest partial
+/// acknowledgement takes.
 #[test]
 fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -205,7 +208,8 @@ fn only_a_syn_that_is_sent_again_is_a_retransmission() {
     assert_eq!(again, [false, true, true, true]);
 }
 
-/// Two segments make a pair where the window and what there is to send have room for both; one and a half is no room.
+/// Two segments make a pair where the window and what there is to send have room for both; one and
+/// a half is no room.
 #[test]
 fn a_pair_needs_room_for_both_of_its_segments() {
     for (window, bytes, sent) in [
@@ -236,9 +240,10 @@ fn a_closed_window_is_not_probed_by_who_has_nothing_to_send() {
     assert!(!rig.sender.retransmission_timer.is_set());
 }
 
-/// Found by a router that closes the window: the probes of a closed window came at a constant interval as long as they were
-/// acknowledged, each of which ended the backoff of the timer. "SHOULD increase exponentially the interval between successive
-/// probes" (RFC 9293, section 3.8.6.1).
+/// Found by a router that closes the window: the probes of a closed window came at a constant
+/// interval as long as they were acknowledged, each of which ended the backoff of the timer.
+/// "SHOULD increase exponentially the interval between successive probes" (RFC 9293, section
+/// 3.8.6.1).
 #[test]
 fn probes_of_a_closed_window_become_rarer() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 2.0));
@@ -263,9 +268,10 @@ fn up_to(end: u64) -> Vec<u64> {
     (0..end).collect()
 }
 
-/// RFC 6582, section 3.2: a partial acknowledgement deflates the window by what it acknowledges. Most duplicate
-/// acknowledgements are lost here, so that this is more than the window was inflated by. The sender used to stop at
-/// ssthresh (10), and sent two new segments on top of eight of which it knew nothing.
+/// RFC 6582, section 3.2: a partial acknowledgement deflates the window by what it acknowledges.
+/// Most duplicate acknowledgements are lost here, so that this is more than the window was inflated
+/// by. The sender used to stop at ssthresh (10), and sent two new segments on top of eight of which
+/// it knew nothing.
 #[test]
 fn a_partial_acknowledgement_deflates_below_ssthresh() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -282,8 +288,8 @@ fn a_partial_acknowledgement_deflates_below_ssthresh() {
     assert_eq!(rig.sent(), (20..30).collect::<Vec<_>>());
 }
 
-/// RFC 3042 lets previously unsent data go on the first two duplicate acknowledgements. After a timeout the sender
-/// used to send a segment again on each, beyond the window of slow start.
+/// RFC 3042 lets previously unsent data go on the first two duplicate acknowledgements. After a
+/// timeout the sender used to send a segment again on each, beyond the window of slow start.
 #[test]
 fn limited_transmit_sends_nothing_again() {
     let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 4.0) };
@@ -303,15 +309,17 @@ fn limited_transmit_sends_nothing_again() {
     assert_eq!(rig.sent(), up_to(6));
 }
 
-/// An acknowledgement of two segments: the timer's sample is of the older, the congestion control's of the newer; the shorter
-/// round trip of the handshake is in the timer's only, and is the smallest as long as there is no other.
+/// An acknowledgement of two segments: the timer's sample is of the older, the congestion control's
+/// of the newer; the shorter round trip of the handshake is in the timer's only, and is the
+/// smallest as long as there is no other.
 #[test]
 fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
     for (samples, srtt_ms) in [(RttSamples::EverySegment, 200.0), (RttSamples::OneAtATime, 100.0)] {
         let mut settings = transport(Recovery::Sack, 1.0);
         settings.timer.samples = samples;
         let mut rig = Rig::new(Source::Bulk, settings);
-        // Segment 0 left at 0 and is acknowledged at 100 ms; 1 and 2 leave, and 3 when 1 is, at 200 ms, ...
+        // Segment 0 left at 0 and is acknowledged at 100 ms; 1 and 2 leave, and 3 when 1 is, at 200
+        // ms, ...
         rig.ack(100, 1, &[]);
         assert_eq!(rig.sender.minimum_rtt(), Some(Duration::from_milliseconds(100)));
         rig.ack(200, 2, &[]);
@@ -350,7 +358,8 @@ fn a_timed_segment_that_is_sent_again_gives_no_sample() {
     assert_eq!(rig.sender.minimum_rtt(), None);
 }
 
-/// RFC 6298, rule 5.7: after a lost SYN the timer begins the data at 3 s. It used to go on with the doubled 1 s.
+/// RFC 6298, rule 5.7: after a lost SYN the timer begins the data at 3 s. It used to go on with the
+/// doubled 1 s.
 #[test]
 fn a_lost_syn_makes_the_first_timeout_three_seconds() {
     let mut rig = Rig::new(Source::Bulk, Transport { handshake: true, ..transport(Recovery::Reno, 4.0) });
@@ -363,8 +372,9 @@ fn a_lost_syn_makes_the_first_timeout_three_seconds() {
     assert_eq!(rig.sent(), [0]);
 }
 
-/// RFC 6675, sections 2 and 5: an acknowledgement that advances and reports three segments above a gap tells of a
-/// loss, and begins a recovery with half the window. The sender used to repair the gap without reducing its window.
+/// RFC 6675, sections 2 and 5: an acknowledgement that advances and reports three segments above a
+/// gap tells of a loss, and begins a recovery with half the window. The sender used to repair the
+/// gap without reducing its window.
 #[test]
 fn a_loss_told_by_a_new_acknowledgement_begins_a_recovery() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 20.0));
@@ -387,8 +397,8 @@ fn a_loss_known_at_the_end_of_a_recovery_begins_another() {
     assert_eq!(rig.sender.totals.fast_retransmits, 2);
 }
 
-/// After a timeout with SACK there is no new recovery before everything outstanding then is acknowledged (RFC 6675,
-/// section 5.1).
+/// After a timeout with SACK there is no new recovery before everything outstanding then is
+/// acknowledged (RFC 6675, section 5.1).
 #[test]
 fn no_recovery_below_the_recovery_point() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 8.0));
@@ -401,8 +411,9 @@ fn no_recovery_below_the_recovery_point() {
     assert_eq!(rig.sent(), [1, 3, 4, 5]);
 }
 
-/// RFC 5681, section 3.2: FlightSize leaves out what Limited Transmit sent, and only that. Data that the application
-/// wrote between duplicate acknowledgements and that the window had room for used to be left out, too.
+/// RFC 5681, section 3.2: FlightSize leaves out what Limited Transmit sent, and only that. Data
+/// that the application wrote between duplicate acknowledgements and that the window had room for
+/// used to be left out, too.
 #[test]
 fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 20.0) };
@@ -422,8 +433,8 @@ fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     assert_eq!(rig.ssthresh(), 10.0);
 }
 
-/// Floyd 1994: Reno without a memory of what it has already reacted to cuts its window once for every loss of one
-/// window of data; RFC 6582's "recover" lets it do so once.
+/// Floyd 1994: Reno without a memory of what it has already reacted to cuts its window once for
+/// every loss of one window of data; RFC 6582's "recover" lets it do so once.
 #[test]
 fn one_recovery_per_window_or_one_per_loss() {
     for (one_recovery_per_window, recoveries, ssthresh) in [(true, 1, 10.0), (false, 2, 5.0)] {
@@ -442,8 +453,8 @@ fn one_recovery_per_window_or_one_per_loss() {
     }
 }
 
-/// RFC 3168, section 6.1.2: one reduction per window of data however many acknowledgements echo the mark, announced by
-/// CWR on the next new segment, and no growth on those acknowledgements.
+/// RFC 3168, section 6.1.2: one reduction per window of data however many acknowledgements echo the
+/// mark, announced by CWR on the next new segment, and no growth on those acknowledgements.
 #[test]
 fn marks_reduce_the_window_once_per_window_of_data() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
@@ -487,7 +498,8 @@ fn a_loss_beside_a_mark_reduces_no_further() {
     assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
 }
 
-/// A count that a duplicate acknowledgement without news brings is not lost: the next one reports it.
+/// A count that a duplicate acknowledgement without news brings is not lost: the next one reports
+/// it.
 #[test]
 fn marked_bytes_are_reported_once() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Accurate, ..transport(Recovery::Sack, 20.0) });
@@ -520,7 +532,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rig.sender.totals.timeouts, rig.sender.completed().is_some()), (0, true));
 }
 
-/// With new data the probe is new data, past the window; SACKed, it shows that the segments before it were lost.
+/// With new data the probe is new data, past the window; SACKed, it shows that the segments before
+/// it were lost.
 #[test]
 fn a_probe_of_new_data_shows_a_lost_flight() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
@@ -534,8 +547,8 @@ fn a_probe_of_new_data_shows_a_lost_flight() {
     assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
 }
 
-/// "PTO = 1 second" without a round-trip sample, and never beyond the retransmission timer, which then stands a timeout
-/// later.
+/// "PTO = 1 second" without a round-trip sample, and never beyond the retransmission timer, which
+/// then stands a timeout later.
 #[test]
 fn a_probe_comes_before_the_first_timeout() {
     let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Rack, 4.0));
@@ -548,7 +561,8 @@ fn a_probe_comes_before_the_first_timeout() {
     assert_eq!(rig.sent(), [0]);
 }
 
-/// Section 7.4: a probe that repaired a loss costs what a loss costs; one whose segment arrived twice costs nothing.
+/// Section 7.4: a probe that repaired a loss costs what a loss costs; one whose segment arrived
+/// twice costs nothing.
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window() {
     for (arrived_twice, reduced) in [(true, false), (false, true)] {
@@ -584,7 +598,8 @@ fn a_lost_retransmission_needs_no_timeout() {
     assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
 }
 
-/// One segment SACKed above a gap: a quarter of the smallest round-trip time for reordering, then it is lost.
+/// One segment SACKed above a gap: a quarter of the smallest round-trip time for reordering, then
+/// it is lost.
 #[test]
 fn the_reordering_timer_finds_a_loss() {
     let mut rig = Rig::new(Source::Size(Bytes(3 * MSS)), transport(Recovery::Rack, 10.0));
@@ -597,7 +612,8 @@ fn the_reordering_timer_finds_a_loss() {
     assert_eq!(rig.sent(), [1]);
 }
 
-/// RFC 9937: the sends of a recovery are spread over the round trip; without it there are none in its first half.
+/// RFC 9937: the sends of a recovery are spread over the round trip; without it there are none in
+/// its first half.
 #[test]
 fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -626,8 +642,9 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
     }
 }
 
-/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window as it was. The ACK echoes the timestamp of
-/// segment 0, which was sent at time zero and late; that of a retransmission would be 103 ms.
+/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window as it was. The
+/// ACK echoes the timestamp of segment 0, which was sent at time zero and late; that of a
+/// retransmission would be 103 ms.
 #[test]
 fn a_reordering_that_cubic_took_for_a_loss_is_undone() {
     for (recovery, undo, echo, undone) in [

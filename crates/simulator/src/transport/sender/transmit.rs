@@ -94,7 +94,8 @@ impl Sender {
     fn next_size(&mut self, bounds: Bounds, pipe: u64, decision: &Decision) -> Option<u64> {
         let left = bounds.limit.saturating_sub(self.recovery.next());
         let size = self.mss.min(left);
-        // The receiver's window has room for part of a segment: wait for more (RFC 9293, 3.8.6.2.1).
+        // The receiver's window has room for part of a segment: wait for more (RFC 9293,
+        // 3.8.6.2.1).
         if left == 0 || size < self.mss && bounds.limit < bounds.produced && pipe > 0 {
             self.congestion.limited_by_window = false;
             return None;
@@ -165,7 +166,8 @@ impl Sender {
         })
     }
 
-    /// A user-defined algorithm has more in flight than it may: it fails, and its window is one segment.
+    /// A user-defined algorithm has more in flight than it may: it fails, and its window is one
+    /// segment.
     #[cold]
     fn run_away(&mut self, now: Time) {
         let board = self.recovery.outstanding();
@@ -229,8 +231,8 @@ impl Sender {
         self.congestion.sent(now, outgoing.payload, in_flight, held_back, app_limited);
     }
 
-    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the window; then the
-    /// retransmission timer is set anew.
+    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the
+    /// window; then the retransmission timer is set anew.
     pub(super) fn send_tail_probe(&mut self, context: &mut Context<'_>) {
         if self.recovery.outstanding().is_empty() {
             return;
@@ -247,7 +249,8 @@ impl Sender {
         self.restart_retransmission_timer(context);
     }
 
-    /// The window is closed and nothing is outstanding whose ACK could open it: the timer probes it.
+    /// The window is closed and nothing is outstanding whose ACK could open it: the timer probes
+    /// it.
     #[cold]
     pub(super) fn await_window(&mut self, context: &mut Context<'_>, produced: u64) {
         let nothing_outstanding = self.recovery.outstanding().is_empty();
@@ -258,8 +261,8 @@ impl Sender {
         }
     }
 
-    /// "The sending TCP peer must regularly transmit at least one octet of new data [...] even if the send window is zero, in
-    /// order to 'probe' the window" (RFC 9293, section 3.8.6.1).
+    /// "The sending TCP peer must regularly transmit at least one octet of new data [...] even if
+    /// the send window is zero, in order to 'probe' the window" (RFC 9293, section 3.8.6.1).
     #[cold]
     pub(super) fn probe_window(&mut self, context: &mut Context<'_>) {
         if self.bounds(context.now).produced > self.recovery.next() {
