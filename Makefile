@@ -155,7 +155,7 @@ lint: build
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python tests/prose.py subject
+	$(BIN)/python tests/prose.py
 
 # The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
 docs: build
