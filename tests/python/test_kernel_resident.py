@@ -1,4 +1,4 @@
-"""Algorithms that decide in the kernel, without root: the list, errors, names. `make kernel-native-test` has the rest."""
+"""Algorithms that decide in the kernel, without root: list, errors, names. Root: `make kernel-native-test`."""
 
 from __future__ import annotations
 
