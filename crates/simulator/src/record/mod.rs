@@ -3,8 +3,8 @@
 pub mod connections;
 pub(crate) mod packed;
 pub mod packets;
-#[cfg(feature = "pcap")]
 pub mod payload;
+#[cfg(feature = "pcap")]
 pub mod pcapng;
 pub mod series;
 pub mod summary;
