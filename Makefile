@@ -200,7 +200,7 @@ WASM := wasm32-unknown-unknown
 lab-prerequisites: | prerequisites
 	@missing=; \
 	  test -d "$$(rustc --print target-libdir --target $(WASM))" || missing="the wasm target (rustup target add $(WASM))"; \
-	  { command -v node && command -v npm; } >/dev/null && node -e 'process.exit(process.versions.node.split(".")[0] < 20)' || \
+	  { command -v node && command -v npm; } >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || \
 	    missing="$$missing$${missing:+, and }node >= 20 with npm (https://nodejs.org)"; \
 	  test -z "$$missing" || { echo "make lab needs $$missing" >&2; exit 1; }
 

@@ -127,8 +127,13 @@ impl Exchange {
     pub fn rest(&self, part: usize, next: Time, until: Time) {
         let mut activities = self.activities();
         activities[part] = Activity::Rests(next);
+        self.raise_floors(&activities, until);
+    }
+
+    /// Where no part runs and no packet is on its way, nothing happens before the earliest event.
+    fn raise_floors(&self, activities: &[Activity], until: Time) {
         let mut earliest = until;
-        for activity in &*activities {
+        for activity in activities {
             match activity {
                 Activity::Runs => return,
                 Activity::Rests(next) => earliest = earliest.min(*next),
@@ -151,9 +156,12 @@ impl Exchange {
         self.activities()[part] = Activity::Runs;
     }
 
-    /// This part has done all up to the time asked for.
-    pub fn end(&self, part: usize) {
-        self.activities()[part] = Activity::Done;
+    /// This part has done all up to the time asked for. It may have been the last that ran: the
+    /// others, which rest, would wait for ever.
+    pub fn end(&self, part: usize, until: Time) {
+        let mut activities = self.activities();
+        activities[part] = Activity::Done;
+        self.raise_floors(&activities, until);
     }
 
     /// A thread has failed.
@@ -164,5 +172,35 @@ impl Exchange {
     /// Lets the other threads end, too.
     pub fn fail(&self) {
         self.has_failed.store(true, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two parts rested while the third still ran. Nobody else can tell them that nothing comes when
+    /// it is done.
+    #[test]
+    fn the_end_of_a_part_wakes_those_that_rest() {
+        let exchange = Exchange::new(vec![Duration::from_picoseconds(5); 3]);
+        let until = Time::from_picoseconds(100);
+        exchange.rest(0, Time::from_picoseconds(10), until);
+        exchange.rest(1, Time::from_picoseconds(20), until);
+        assert_eq!(exchange.floor(0), Time::ZERO);
+        exchange.end(2, until);
+        assert_eq!([0, 1].map(|part| exchange.floor(part).picoseconds()), [15, 15]);
+    }
+
+    /// A packet on its way may bring an earlier event.
+    #[test]
+    fn a_packet_on_its_way_keeps_the_floors() {
+        let exchange = Exchange::new(vec![Duration::from_picoseconds(5); 3]);
+        let until = Time::from_picoseconds(100);
+        exchange.send(2, 1, &mut Handover::default());
+        exchange.rest(0, Time::from_picoseconds(10), until);
+        exchange.rest(1, Time::from_picoseconds(20), until);
+        exchange.end(2, until);
+        assert_eq!(exchange.floor(0), Time::ZERO);
     }
 }

@@ -283,7 +283,7 @@ impl<'a> Worker<'a> {
         let turn = self.step(until, events)?;
         match turn {
             Turn::Ahead => self.idle = 0,
-            Turn::Done => self.exchange.end(self.part),
+            Turn::Done => self.exchange.end(self.part, until),
             Turn::Waits => {
                 self.idle = self.idle.saturating_add(1);
                 if self.idle >= RESTLESS {
@@ -402,6 +402,8 @@ mod tests {
         for &(turn, events) in turns.iter().cycle() {
             let (worker, is_done) = &mut workers[turn % used];
             *count += 1;
+            // Turns of one event each in lookaheads of 10 µs take some ten million.
+            assert!(*count < 1 << 27, "the parts wait for one another: {plan:?}");
             if !*is_done {
                 *is_done = worker.turn(end, events).expect("built-in algorithms") == Turn::Done;
             }
