@@ -179,8 +179,8 @@ impl Exchange {
 mod tests {
     use super::*;
 
-    /// Two parts rested while the third still ran. Nobody else can tell them that nothing comes when
-    /// it is done.
+    /// Two parts rested while the third still ran. Nobody else can tell them that nothing comes
+    /// when it is done.
     #[test]
     fn the_end_of_a_part_wakes_those_that_rest() {
         let exchange = Exchange::new(vec![Duration::from_picoseconds(5); 3]);
