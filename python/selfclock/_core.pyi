@@ -20,6 +20,7 @@ __all__ = [
     "Environments",
     "Established",
     "Grid",
+    "KernelEdge",
     "KernelRecorder",
     "KernelSession",
     "LossDetected",

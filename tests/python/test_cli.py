@@ -78,7 +78,8 @@ def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path, 
     assert summary["simulated_s"] == 1.0
     assert [flow["algorithm"] for flow in summary["flows"]] == ["reno", "packet-pair"]
     for flow in summary["flows"]:
-        assert list(flow) == list(get_type_hints(FlowSummary))
+        # Only a connection of a QUIC stack can fail.
+        assert list(flow) == [key for key in get_type_hints(FlowSummary) if key != "failure"]
     for link in summary["links"]:
         assert list(link) == list(get_type_hints(LinkSummary))
 

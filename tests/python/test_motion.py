@@ -424,7 +424,7 @@ def test_the_command_takes_a_span(tmp_path: Path, capsys: pytest.CaptureFixture[
     for wrong in ("5", "1s..", "x", "1s..2s..3s", ""):
         capsys.readouterr()
         main_ends(["run", str(tmp_path / "s.toml"), "--replay", wrong, "--out", str(out)], 2)
-        assert "write its length as 5s, or a span as 10s..12s" in capsys.readouterr().err
+        assert "write a length such as 5s, or a span such as 10s..12s" in capsys.readouterr().err
     for wrong in ("3s..4s", "2s..1s", "0s"):
         main_ends(["run", str(tmp_path / "s.toml"), "--replay", wrong, "--out", str(out)], 2)
         assert f"--replay: '{wrong}' must begin before the end" in capsys.readouterr().err
