@@ -27,7 +27,7 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// Answers a request, JSON as [`Request`](crate::request) has it. The reply to one that is
+    /// Answers a request, JSON as the module `request` has it. The reply to one that is
     /// refused is `{"refusal": ...}`.
     pub fn answer(&mut self, request: &str) -> Reply {
         let mut arrays = Arrays::default();

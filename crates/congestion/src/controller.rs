@@ -20,8 +20,7 @@ use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
 /// A congestion control: events in, decision out. Its algorithm is any that the registry knows,
-/// chosen when the program runs, unless `A` is a [`Pair`](crate::composition::Pair) or
-/// [`Alone`](crate::composition::Alone) of types.
+/// chosen when the program runs, unless `A` is a [`Pair`] or [`Alone`] of types.
 #[derive(Clone, Debug)]
 pub struct Controller<A = Algorithm> {
     state: WindowState,
