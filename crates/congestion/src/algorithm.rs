@@ -14,28 +14,28 @@ use crate::state::{MAXIMUM_WINDOW_SEGMENTS, Setup, WindowState};
 use crate::units::{Bytes, Duration, Time};
 use crate::window::Window;
 
-/// Who owns the window.
+/// Owner of the window.
 #[derive(Clone, Debug)]
 pub enum Algorithm {
-    /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, in
-    /// place.
+    /// A built-in start below ssthresh, a built-in window algorithm above: the usual case, stored
+    /// inline.
     Parts {
         /// The start.
         start: Start,
         /// The window algorithm.
         window: Window,
     },
-    /// Everything else is larger, or may fail.
+    /// Everything else, which is larger or can fail.
     Other(Box<Other>),
 }
 
-/// An algorithm that is held apart from its connection.
+/// An algorithm held outside its connection.
 #[derive(Clone, Debug)]
 pub struct Other {
     kind: Kind,
-    /// Some of it is user-defined: its values are checked.
+    /// Whether a part is user-defined: its values are checked.
     custom: bool,
-    /// Once it has failed it hears of nothing more, and its window is one segment.
+    /// After a failure it receives no more events, and its window is one segment.
     failure: Option<Failure>,
 }
 
@@ -47,8 +47,7 @@ enum Kind {
 }
 
 impl Algorithm {
-    /// A start and a window algorithm that begin a connection, with an estimator beside them if
-    /// there is one.
+    /// Begins a connection with a start, a window algorithm, and optionally an estimator.
     pub(crate) fn parts(
         setup: &Setup,
         state: &mut WindowState,
@@ -65,7 +64,7 @@ impl Algorithm {
         Self::other(Kind::Parts { start, window, estimate }, custom, state)
     }
 
-    /// A model that begins a connection.
+    /// Begins a connection with a model.
     pub(crate) fn model(setup: &Setup, state: &mut WindowState, mut model: Model) -> Self {
         model.begin(setup, state);
         let custom = matches!(model, Model::Custom(_));
@@ -99,8 +98,7 @@ impl Composition for Algorithm {
         }
     }
 
-    /// The usual algorithm is told in place, as it would be by `tell` if closures were always
-    /// inlined.
+    /// The usual algorithm is called in place, as `tell` would do if closures were always inlined.
     #[inline(always)]
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         match self {
@@ -157,8 +155,7 @@ impl Composition for Algorithm {
         }
     }
 
-    /// The requested pacing, if it is usable: a release that takes no time or no bytes would be
-    /// repeated for ever.
+    /// The requested pacing, if usable: an interval or size of zero would release segments forever.
     fn usable(&self, pacing: Pacing) -> Option<Pacing> {
         if !self.is_custom() {
             return Some(pacing);
@@ -198,10 +195,10 @@ impl Other {
         state.hold();
     }
 
-    /// Looks at what a user-defined algorithm made of an event.
+    /// Checks what a user-defined algorithm made of an event.
     fn check(&mut self, now: Time, state: &mut WindowState) {
         let own = if let Kind::Model(model) = &mut self.kind { model.failure() } else { None };
-        // NaN is in no range.
+        // NaN is outside every range.
         let invalid = if !(0.0..f64::INFINITY).contains(&state.cwnd) {
             Some(InvalidWindow::Cwnd(state.cwnd))
         } else if !(0.0..=f64::INFINITY).contains(&state.ssthresh) {

@@ -1,5 +1,5 @@
 //! Composition of a connection's algorithm, and distribution of events: [`Pair`] and [`Alone`] of
-//! types that the compiler knows, or any that the registry knows (`Algorithm`).
+//! types known at compile time, or any algorithm of the registry (`Algorithm`).
 
 use crate::decision::{Pacing, Phase};
 use crate::event::{Acknowledged, LossDetected, Sent, Timeout};
@@ -11,9 +11,9 @@ use crate::units::{Bytes, Time};
 /// The parts of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub enum Roles<S, W, E, M> {
-    /// A start and a window algorithm, which know what the estimator finds, if there is one.
+    /// A start and a window algorithm, which see the findings of the estimator, if any.
     Parts(S, W, Option<E>),
-    /// An algorithm that is all in one.
+    /// A monolithic algorithm.
     Model(M),
 }
 
@@ -24,7 +24,7 @@ pub type RolesMut<'a, A> = Roles<
     &'a mut <A as Composition>::Estimate,
     &'a mut <A as Composition>::Model,
 >;
-/// The parts of `A`, to be asked.
+/// The parts of `A`, to be queried.
 pub type RolesRef<'a, A> = Roles<
     &'a <A as Composition>::Start,
     &'a <A as Composition>::Window,
@@ -32,7 +32,7 @@ pub type RolesRef<'a, A> = Roles<
     &'a <A as Composition>::Model,
 >;
 
-/// The algorithm of a connection, of whatever parts.
+/// The algorithm of a connection, composed of any parts.
 pub trait Composition {
     /// The start.
     type Start: StartPart;
@@ -40,10 +40,10 @@ pub trait Composition {
     type Window: WindowPart;
     /// The estimator beside them.
     type Estimate: EstimatePart;
-    /// An algorithm that is all in one.
+    /// A monolithic algorithm.
     type Model: ModelPart;
 
-    /// Tells the parts of an event.
+    /// Passes an event to the parts.
     fn tell(
         &mut self,
         now: Time,
@@ -54,19 +54,19 @@ pub trait Composition {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// The parts.
     fn roles(&self) -> RolesRef<'_, Self>;
-    /// The parts, to be asked for what they give away once, unless the algorithm has failed.
+    /// The parts, to take outputs that are given once; `None` after a failure.
     fn roles_mut(&mut self) -> Option<RolesMut<'_, Self>>;
-    /// Some of it is user-defined, and looked after.
+    /// Whether a part is user-defined, and therefore checked.
     fn is_custom(&self) -> bool {
         false
     }
     /// Makes a user-defined algorithm fail, unless it has failed before.
     fn fail(&mut self, _now: Time, _reason: Reason, _state: &mut WindowState) {}
-    /// Why it cannot go on, if it cannot.
+    /// Why it cannot continue, after a failure.
     fn failure(&self) -> Option<&Failure> {
         None
     }
-    /// The pacing that is asked for, if it is usable.
+    /// The requested pacing, if usable.
     fn usable(&self, pacing: Pacing) -> Option<Pacing> {
         Some(pacing)
     }
@@ -94,7 +94,7 @@ pub(crate) fn advance<S: StartPart, W: WindowPart>(
     }
 }
 
-/// A start and a window algorithm, without dynamic dispatch: what is compiled for the kernel.
+/// A start and a window algorithm, without dynamic dispatch, as compiled for the kernel.
 #[derive(Clone, Debug)]
 pub struct Pair<S, W> {
     start: S,
@@ -184,7 +184,7 @@ impl<M: ModelPart> Composition for Alone<M> {
     }
 }
 
-/// A part that is not there.
+/// An absent part.
 #[derive(Clone, Copy, Debug)]
 pub enum Never {}
 

@@ -1,5 +1,5 @@
-//! One connection's congestion control: events in, decision out. Here are the rules that hold for
-//! every algorithm.
+//! One connection's congestion control: events in, decision out. The rules here hold for every
+//! algorithm.
 
 use crate::algorithm::Algorithm;
 use crate::composition::{Alone, Composition, Pair, Roles};
@@ -19,8 +19,8 @@ use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
-/// A congestion control: events in, decision out. Its algorithm is any that the registry knows,
-/// chosen when the program runs, unless `A` is a [`Pair`] or [`Alone`] of types.
+/// A congestion control: events in, decision out. Its algorithm is any in the registry, chosen at
+/// run time, unless `A` is a [`Pair`] or [`Alone`] of types.
 #[derive(Clone, Debug)]
 pub struct Controller<A = Algorithm> {
     state: WindowState,
@@ -28,13 +28,13 @@ pub struct Controller<A = Algorithm> {
     /// See [`Controller::only_grows`].
     only_grows: bool,
     algorithm: A,
-    /// The window that the last loss or timeout met, until it is undone or a mark says that it was
-    /// deserved.
+    /// The window before the last loss or timeout, until it is restored or a CE mark confirms the
+    /// reduction.
     before: Option<Held<WindowBefore>>,
 }
 
 impl Controller {
-    /// A connection with this start and window, and an estimator if there is one.
+    /// A connection with this start and window algorithm, and optionally an estimator.
     pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
         let mut state = WindowState::new(&setup);
         let only_grows = estimate.is_none() && start.only_grows();
@@ -49,30 +49,29 @@ impl Controller {
         Self { state, recovering: false, only_grows: false, algorithm, before: None }
     }
 
-    /// Of a member of a group of parallel flows, before each event: it takes what the group knows.
+    /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
     pub fn take_from(&mut self, group: &Group) {
         if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.take_from(group, &mut self.state);
         }
     }
 
-    /// After each event it gives the group what it knows.
+    /// For a member of a group, after each event: shares its knowledge.
     pub fn give_to(&mut self, group: &mut Group) {
         if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
             window.give_to(group, &self.state);
         }
     }
 
-    /// The user-defined model that controls the connection; `None` if there is none, or one of
-    /// another type.
+    /// The user-defined model that controls the connection; `None` without one of this type.
     pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
         let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
         let model: &dyn core::any::Any = model.as_ref();
         model.downcast_ref()
     }
 
-    /// Lets someone outside of the connection change a user-defined model and the window. `None` if
-    /// the model is not of this type, or has failed.
+    /// Lets code outside the connection change a user-defined model and the window. `None` if the
+    /// model has another type, or has failed.
     pub fn steer<M: ModelPart + 'static, R>(
         &mut self,
         now: Time,
@@ -87,7 +86,7 @@ impl Controller {
         result
     }
 
-    /// As [`Controller::only_grows`], as it is now: a user-defined model may change its mind.
+    /// Current value of [`Controller::only_grows`]: a user-defined model may change it.
     #[inline(never)]
     pub fn sets_window_alone(&self) -> bool {
         self.only_grows
@@ -96,8 +95,8 @@ impl Controller {
 }
 
 impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
-    /// A connection that begins with `start` and goes on with `window`, both of types that the
-    /// compiler knows.
+    /// A connection that begins with `start` and continues with `window`, both of types known at
+    /// compile time.
     pub fn of_parts(setup: Setup, start: S, window: W) -> Self {
         let mut state = WindowState::new(&setup);
         let only_grows = start.only_grows();
@@ -107,7 +106,7 @@ impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
 }
 
 impl<M: ModelPart> Controller<Alone<M>> {
-    /// A connection that a model of a type that the compiler knows begins and goes on with.
+    /// A connection controlled by a model of a type known at compile time.
     pub fn of_model(setup: Setup, model: M) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Alone::new(&setup, &mut state, model);
@@ -116,8 +115,8 @@ impl<M: ModelPart> Controller<Alone<M>> {
 }
 
 impl<A: Composition> Controller<A> {
-    /// Something happened: the one door for traces, fuzzers and adapters. Each event has a method
-    /// of its own, too.
+    /// Processes any event: one entry point for traces, fuzzers and adapters. Each event also has
+    /// its own method.
     pub fn on(&mut self, event: &Event) {
         match event {
             Event::Established(event) => self.on_established(event),
@@ -280,7 +279,8 @@ impl<A: Composition> Controller<A> {
         });
     }
 
-    /// It uses [`Acknowledged::rate`] and [`DuplicateAck::rate`]: the sender has to measure them.
+    /// Whether it uses [`Acknowledged::rate`] and [`DuplicateAck::rate`], which the sender must
+    /// then measure.
     pub fn wants_rate_samples(&self) -> bool {
         match self.algorithm.roles() {
             Roles::Parts(start, window, _) => start.wants_rate_samples() || window.wants_rate_samples(),
@@ -288,8 +288,8 @@ impl<A: Composition> Controller<A> {
         }
     }
 
-    /// It controls the window in recovery itself: proportional rate reduction (RFC 6937) must stay
-    /// off.
+    /// Whether it controls the window in recovery itself: proportional rate reduction (RFC 6937)
+    /// must stay off.
     pub fn owns_window_in_recovery(&self) -> bool {
         matches!(self.algorithm.roles(), Roles::Model(model) if model.owns_window_in_recovery())
     }
@@ -306,23 +306,23 @@ impl<A: Composition> Controller<A> {
         }
     }
 
-    /// Some of the algorithm is user-defined: it can fail.
+    /// Whether a part of the algorithm is user-defined and can fail.
     pub fn is_custom(&self) -> bool {
         self.algorithm.is_custom()
     }
 
-    /// Makes a user-defined algorithm fail, unless it has failed before: its window is then one
-    /// segment. Does nothing to others.
+    /// Makes a user-defined algorithm fail, unless it already has: its window is then one segment.
+    /// Does nothing to built-in ones.
     pub fn fail(&mut self, now: Time, reason: Reason) {
         self.algorithm.fail(now, reason, &mut self.state);
     }
 
-    /// Why the algorithm cannot go on, if it cannot. Only a user-defined one can fail.
+    /// Why the algorithm cannot continue, after a failure. Only a user-defined one can fail.
     pub fn failure(&self) -> Option<&Failure> {
         self.algorithm.failure()
     }
 
-    /// [`Controller::decision`] says no more than a window, no segment carries an option, and
+    /// Whether [`Controller::decision`] is only a window, no segment carries an option, and
     /// [`Controller::on_sent`] does nothing. Constant for a connection.
     pub const fn only_grows(&self) -> bool {
         self.only_grows
@@ -331,12 +331,12 @@ impl<A: Composition> Controller<A> {
     /// Payload that may be in flight now.
     #[inline(always)]
     pub fn window(&self) -> Bytes {
-        // By way of i64, which are shorter conversions; the bounds on cwnd and MSS keep the product
+        // Converted through i64, which is shorter; the bounds on cwnd and MSS keep the product
         // below 2^47.
         Bytes((self.state.cwnd * self.state.mss.get() as i64 as f64) as i64 as u64)
     }
 
-    /// Permission to send at this moment.
+    /// Current permission to send.
     #[inline]
     pub fn decision(&self) -> Decision {
         let window = self.window();
@@ -346,7 +346,7 @@ impl<A: Composition> Controller<A> {
         self.shaped_decision(window)
     }
 
-    /// Out of line, which keeps the usual decision short.
+    /// Out of line to keep the common decision short.
     #[inline(never)]
     fn shaped_decision(&self, window: Bytes) -> Decision {
         let state = &self.state;
@@ -363,7 +363,7 @@ impl<A: Composition> Controller<A> {
         Decision { window, pacing, probe, allowance }
     }
 
-    /// The state for a record.
+    /// State for a recorder.
     pub fn snapshot(&self) -> Snapshot {
         let recovery = self.recovering.then_some(Phase::Recovery);
         let own = match self.algorithm.roles() {
@@ -416,7 +416,7 @@ mod tests {
         }
     }
 
-    /// Rates are measured, which costs time, for those alone that use them.
+    /// Rates, which cost time, are measured only for algorithms that use them.
     #[test]
     fn who_wants_rates() {
         use crate::entry::Part;
@@ -459,7 +459,7 @@ mod tests {
         (snapshot.cwnd_segments, snapshot.ssthresh_segments)
     }
 
-    /// A loss, a timeout, or both: the state before the last of them is restored, once.
+    /// After a loss, a timeout, or both, the state before the last of them is restored, once.
     #[test]
     fn a_spurious_loss_is_undone() {
         let mut names: Vec<&str> = crate::window::ENTRIES.iter().map(|entry| entry.name).collect();

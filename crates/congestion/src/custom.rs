@@ -24,11 +24,11 @@ pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
     /// Sets one parameter by name. The struct that [`parameters!`](crate::parameters) declares has
     /// a function for it.
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
-    /// A new one for a connection.
+    /// Makes the algorithm of a new connection.
     fn build(&self) -> Self::Part;
 }
 
-/// [`Custom`] without its type, of one kind of part.
+/// [`Custom`] with its type erased, for one kind of part.
 #[derive(Debug)]
 pub(crate) struct CustomChoice<P: ?Sized>(Box<dyn AnyCustom<P>>);
 
@@ -198,7 +198,7 @@ mod tests {
         Setup { initial_ssthresh: f64::INFINITY, ..crate::fixtures::setup() }
     }
 
-    /// Every event, in this order.
+    /// Feeds every event, in this order.
     fn all_events(controller: &mut Controller) {
         let now = Time::from_picoseconds(5);
         let nothing = Bytes::ZERO;
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_it_sets_is_held_between_bounds() {
-        // 0 and 10^12 segments are windows, though not such as a sender can have; the threshold is
+        // 0 and 10^12 segments are valid windows, though no sender can have them; the threshold is
         // never below two.
         for (sets, window, threshold) in
             [((0.0, 0.0), 1.0, 2.0), ((1e12, f64::INFINITY), 1e9, f64::INFINITY), ((3.5, 7.0), 3.5, 7.0)]
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// The first error counts, also where the model then leaves no window.
+    /// The first error is reported, even if the model then sets an invalid window.
     #[test]
     fn an_error_of_its_own_ends_it() {
         let mut controller = connection(Told::default());
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(steered, Some(Bytes(1000)), "what was said to it");
         let failure = controller.failure().expect("it fails");
         assert_eq!((failure.now.picoseconds(), failure.reason.to_string()), (3, fmt::Error.to_string()));
-        // One that cannot begin has failed before its first event.
+        // A model that cannot begin has failed before its first event.
         let controller = connection(Told { fails: true, ..Told::default() });
         assert_eq!(controller.failure().expect("it fails").now, Time::ZERO);
     }
@@ -346,7 +346,7 @@ mod tests {
         assert!(registry.model("tolled").is_none());
         let entries: Vec<_> = registry.entries().skip(crate::registry::ENTRIES.len()).collect();
         assert_eq!(entries.len(), 1);
-        // It is listed among the models, whatever part it claims to be.
+        // It is listed among the models, whichever part it claims to be.
         assert_eq!((entries[0].name, entries[0].part), ("told", Part::Model));
     }
 
@@ -382,7 +382,7 @@ mod tests {
         for error in [RegistrationError::BadName, RegistrationError::BuiltIn] {
             assert!(error.to_string().contains("name"));
         }
-        // One of the same name takes the place of the earlier one.
+        // A second registration replaces the first of the same name.
         assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
         assert_eq!(registry.register_model(Named("a", &[])), Ok(()));
         assert_eq!(registry.entries().count(), crate::registry::ENTRIES.len() + 3);
@@ -443,7 +443,7 @@ mod tests {
         }
     }
 
-    /// A user-defined start with a built-in window algorithm, the other way round, and both.
+    /// A user-defined start with a built-in window algorithm, the reverse, and both user-defined.
     #[test]
     fn starts_and_windows_combine_freely() {
         let mut registry = Registry::built_in();
@@ -475,7 +475,7 @@ mod tests {
         assert!(registry.select("eager").is_ok() && Selection::from_label("eager").is_err());
     }
 
-    /// An invalid window ends it, as it ends a model; the start's pacing is no longer consulted.
+    /// An invalid window stops it, as it stops a model; the start's pacing is no longer consulted.
     #[test]
     fn an_invalid_window_of_a_part_ends_it() {
         let mut registry = Registry::built_in();

@@ -1,4 +1,4 @@
-//! A congestion control's decision, and the view of it that a recorder takes.
+//! A congestion control's decision, and its snapshot for a recorder.
 
 use crate::names;
 use crate::state::{PathEstimate, WindowState};
@@ -9,21 +9,21 @@ use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND};
 pub struct Pacing {
     /// Time between two releases of `size`; a smaller segment waits in proportion.
     pub interval: Duration,
-    /// Wire size of the segment that `interval` belongs to.
+    /// Wire size of the segment to which `interval` applies.
     pub size: Bytes,
-    /// Period of the clock that does the releasing: releases fall on its ticks. Zero: any time.
+    /// Period of the release clock: releases fall on its ticks. Zero: any time.
     pub tick: Duration,
 }
 
 impl Pacing {
-    /// Interval in seconds between segments of this size on the wire. A rate too low for the
-    /// connection ever to go on is a segment an hour.
+    /// An interval in seconds between segments of this size on the wire, at most an hour: a
+    /// connection never stalls.
     pub fn every(seconds: f64, size: Bytes) -> Self {
         const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
         let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
         Self { interval, size, tick: Duration::ZERO }
     }
-    /// The rate on the wire, as transports ask for that space by rate instead of interval
+    /// The rate on the wire, in bytes/s, for transports configured by rate instead of interval
     /// (`sk_pacing_rate` in Linux).
     pub fn bytes_per_second(&self) -> f64 {
         self.size.get() as f64 / self.interval.seconds()
@@ -34,14 +34,14 @@ impl Pacing {
     }
 }
 
-/// Segments that must leave back to back and marked, because what happens to them is measured.
+/// Segments that must leave back to back and marked, because their fate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probe {
     /// Two full segments of new data, back to back, past the pacing.
     Pair,
 }
 
-/// Which part a segment plays in a probe; says which option it must carry.
+/// Role of a segment in a probe, which determines its option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProbePart {
     /// None.
@@ -52,18 +52,18 @@ pub enum ProbePart {
     PairSecond,
 }
 
-/// Permission to send at this moment.
+/// Current permission to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Payload that may be in flight.
     pub window: Bytes,
-    /// Spacing of the segments that the window allows; `None`: ACKs are the clock.
+    /// Spacing of the segments that the window allows; `None` leaves it to the ACK clock.
     pub pacing: Option<Pacing>,
-    /// Send the next new data as this probe when it fits in the window.
+    /// Probe to send as the next new data, once it fits in the window.
     pub probe: Option<Probe>,
-    /// New data that may leave before the next ACK, whatever the window: with it an estimator holds
-    /// segments back and releases them as a train. Nothing is held back while nothing is in flight,
-    /// or there would be no next one.
+    /// New data that may leave before the next ACK, whatever the window: an estimator uses it to
+    /// hold segments back and release them as a train. It does not apply while nothing is in
+    /// flight, since no ACK would follow.
     pub allowance: Bytes,
 }
 
@@ -75,34 +75,34 @@ names! {
         SlowStart = 0 => "slow start",
         /// At or above ssthresh.
         CongestionAvoidance = 1 => "congestion avoidance",
-        /// Between loss detection and the end of the recovery.
+        /// Between the detection of a loss and the end of recovery.
         Recovery = 2 => "recovery",
         /// After a recovery, still spacing segments (packet-pair, section 4.2.2 of the paper).
         SafeTransmit = 3 => "safe-transmit",
-        /// BBR: looking for the bandwidth of the path.
+        /// BBR: searching for the bandwidth of the path.
         Startup = 4 => "startup",
-        /// BBR: emptying the queue that the startup left.
+        /// BBR: draining the queue that Startup built.
         Drain = 5 => "drain",
-        /// BBR, ProbeBW_DOWN: slower than the path, to empty the queue.
+        /// BBR, ProbeBW_DOWN: below the estimated bandwidth, to drain the queue.
         ProbeDown = 6 => "probe down",
-        /// BBR, ProbeBW_CRUISE: as fast as the path.
+        /// BBR, ProbeBW_CRUISE: at the estimated bandwidth.
         ProbeCruise = 7 => "probe cruise",
-        /// BBR, ProbeBW_REFILL: a round trip with the path full before it sends faster.
+        /// BBR, ProbeBW_REFILL: one round trip with a full path before probing.
         ProbeRefill = 8 => "probe refill",
-        /// BBR, ProbeBW_UP: faster than the path was, to see whether it can carry more.
+        /// BBR, ProbeBW_UP: above the estimated bandwidth, to probe for more.
         ProbeUp = 9 => "probe up",
-        /// BBR, ProbeRTT: half the path, to measure the round-trip time without a queue.
+        /// BBR, ProbeRTT: half the BDP in flight, to measure the RTT without a queue.
         ProbeRtt = 10 => "probe RTT",
-        /// A window that was estimated, or granted by the routers, is spread over a round trip
-        /// (Swift Start, Quick-Start).
+        /// An estimated or router-granted window is spread over a round trip (Swift Start,
+        /// Quick-Start).
         PacedStart = 11 => "paced start",
     }
 }
 
-/// The state a recorder wants to see.
+/// State for a recorder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Snapshot {
-    /// Congestion window, in segments of the maximum size (may be fractional).
+    /// Congestion window, in full segments (may be fractional).
     pub cwnd_segments: f64,
     /// Slow start threshold, in segments; infinite until the first loss unless set.
     pub ssthresh_segments: f64,
@@ -112,8 +112,7 @@ pub struct Snapshot {
     pub path: PathEstimate,
 }
 
-/// Full segments spaced so that payload leaves at this many bytes per second; no spacing at rate
-/// zero.
+/// Paces full segments at this many bytes of payload per second; no pacing at rate zero.
 #[inline]
 pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
     if payload_rate.is_nan() || payload_rate <= 0.0 {
@@ -126,7 +125,7 @@ pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing>
 mod tests {
     use super::*;
 
-    /// Records have phases by number and by name.
+    /// Records identify phases by number and by name.
     #[test]
     fn phases_have_names_and_numbers_of_their_own() {
         for (number, phase) in Phase::ALL.into_iter().enumerate() {
@@ -137,7 +136,7 @@ mod tests {
         assert_eq!(Phase::ProbeRtt.name(), "probe RTT");
     }
 
-    /// Spacing is never zero, which would release everything at once, and never above an hour,
+    /// The interval is never zero, which would release everything at once, and never above an hour,
     /// which would overflow.
     #[test]
     fn spacing_within_bounds() {

@@ -1,11 +1,11 @@
-//! How fast data is delivered, measured by every acknowledgement: draft-ietf-ccwg-bbr, section 4.1
-//! (before that draft-cheng-iccrg-delivery-rate-estimation).
+//! Delivery rate per ACK: draft-ietf-ccwg-bbr, section 4.1 (formerly
+//! draft-cheng-iccrg-delivery-rate-estimation).
 //!
-//! A segment remembers how much had been delivered when it was sent. When it is delivered itself,
-//! what has been delivered since, over the longer of the times in which that was sent and
-//! acknowledged, is a sample of the rate. Names in quotation marks are the draft's.
+//! A segment stores how much had been delivered when it was sent. When it is delivered itself, the
+//! amount delivered since, over the longer of the send and the ACK interval, is a sample of the
+//! rate. Names in quotation marks are the draft's.
 //!
-//! The transport keeps the [`Sending`] of each segment in flight, where it keeps the segment.
+//! The transport keeps the [`Sending`] of each segment in flight beside the segment.
 
 use crate::event::RateSample;
 use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
@@ -13,22 +13,22 @@ use crate::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 /// State recorded with a segment when it was last sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sending {
-    /// "P.delivered": payload delivered until then, bytes.
+    /// "P.delivered": payload delivered by then, bytes.
     delivered: u64,
-    /// "P.delivered_time": when that was last increased.
+    /// "P.delivered_time": when that last increased.
     delivered_time: Time,
-    /// "P.first_send_time": when the segment was sent whose delivery began the current sampling
+    /// "P.first_send_time": send time of the segment whose delivery began the current sampling
     /// interval.
     first_sent_time: Time,
     /// "P.tx_in_flight": payload in flight, this segment included, bytes.
     tx_in_flight: u64,
-    /// "P.lost": payload marked lost until then, bytes.
+    /// "P.lost": payload marked lost by then, bytes.
     lost: u64,
     /// "P.is_app_limited".
     app_limited: bool,
 }
 
-/// The newest segment that the current acknowledgement delivers: the one the sample is about.
+/// The newest segment that the current ACK delivers, which the sample describes.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     sending: Sending,
@@ -45,21 +45,21 @@ pub struct DeliveryRate {
     delivered_time: Time,
     /// "C.first_send_time".
     first_sent_time: Time,
-    /// "C.app_limited": while no more than this has been delivered, bytes, a segment sent in a time
-    /// without data may be among what is delivered. Zero: none is.
+    /// "C.app_limited": until more than this has been delivered, bytes, delivered data may include
+    /// segments sent while the application was idle. Zero: not app-limited.
     app_limited: u64,
     newest: Option<Newest>,
     newly_delivered: u64,
-    /// Payload marked lost until the last sample, bytes.
+    /// Payload marked lost up to the previous sample, bytes.
     lost_before: u64,
 }
 
 impl DeliveryRate {
-    /// A segment of `size` bytes is sent at `now`. With it `in_flight` bytes are in flight; `lost`
-    /// bytes have been marked lost since the connection began.
+    /// Call when a segment of `size` bytes is sent at `now`. `in_flight` bytes are then in flight;
+    /// `lost` bytes have been marked lost since the connection began.
     #[inline]
     pub fn on_sent(&mut self, now: Time, size: u64, in_flight: u64, lost: u64) -> Sending {
-        // Nothing was in flight before: the idle time is not part of an interval.
+        // Nothing was in flight before: an interval excludes the idle time.
         if in_flight <= size {
             self.first_sent_time = now;
             self.delivered_time = now;
@@ -74,8 +74,8 @@ impl DeliveryRate {
         }
     }
 
-    /// A segment of `size` bytes, last sent at `sent`, is acknowledged or SACKed at `now`, for the
-    /// first time. `order` is greater for the newer of two segments sent at the same time.
+    /// Call when a segment of `size` bytes, last sent at `sent`, is first acknowledged or SACKed at
+    /// `now`. `order` is greater for the newer of two segments sent at the same time.
     #[inline]
     pub fn on_delivered(&mut self, sending: &Sending, sent: Time, order: u64, size: u64, now: Time) {
         self.newly_delivered += size;
@@ -90,9 +90,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of an acknowledgement, of which every segment was reported by
-    /// [`DeliveryRate::on_delivered`]; `None` if it delivered nothing. `lost`: payload marked lost
-    /// since the connection began, bytes.
+    /// The sample of an ACK after [`DeliveryRate::on_delivered`] for each of its segments; `None`
+    /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
     pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
         let newest = self.newest.take()?;
         if self.app_limited != 0 && self.delivered > self.app_limited {
@@ -103,8 +102,8 @@ impl DeliveryRate {
         let ack_elapsed = self.delivered_time.since(sending.delivered_time);
         let interval = send_elapsed.max(ack_elapsed);
         let delivered = self.delivered - sending.delivered;
-        // "Normally we expect interval >= MinRTT": below that, as after a spurious retransmission,
-        // there is no sample.
+        // "Normally we expect interval >= MinRTT": no sample below that, as after a spurious
+        // retransmission.
         let reliable = !interval.is_zero() && minimum_rtt.is_none_or(|minimum| interval >= minimum);
         let mut sample = RateSample::default();
         if reliable {
@@ -122,9 +121,8 @@ impl DeliveryRate {
         Some(sample)
     }
 
-    /// The application has nothing to send, although the window has room and every loss is
-    /// retransmitted: what is sent before more than this much has been delivered is
-    /// application-limited.
+    /// Call when the application has nothing to send although the window has room and every loss is
+    /// retransmitted: samples are app-limited until this much more has been delivered.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
@@ -143,8 +141,8 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// Two segments of 1000 bytes sent at once, the second lost, and one more; the clock starts
-    /// again after a pause. Tests of the simulator's sender cover rates of whole windows.
+    /// Two segments of 1000 bytes sent at once, the second lost, and one more; the clock restarts
+    /// after a pause. Tests of the simulator's sender cover rates of whole windows.
     #[test]
     fn by_hand() {
         let mut rate = DeliveryRate::default();
@@ -161,7 +159,7 @@ mod tests {
             (sample.newly_lost, sample.lost, sample.tx_in_flight),
             (Bytes(1000), Bytes(1000), Bytes(3000))
         );
-        // A second of silence is in no interval.
+        // A second of silence belongs to no interval.
         rate.mark_app_limited(0);
         let fourth = rate.on_sent(at(1110), 1000, 1000, 1000);
         rate.on_delivered(&fourth, at(1110), 3, 1000, at(1210));

@@ -1,14 +1,15 @@
-//! From a list of algorithms: the enum that dispatches among them, and the registry's view of them.
+//! Generated from a list of algorithms: the enum that dispatches among them, and their registry
+//! rows.
 //!
-//! An enum, not a trait object: the path of an ACK has no dynamic dispatch. Every method of a
-//! part's trait is forwarded by the macro that [`crate::part`] makes beside the trait.
+//! An enum, not a trait object: the path of an ACK has no dynamic dispatch. The macro that
+//! [`crate::part`] makes beside a part's trait forwards every method.
 
-/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`, and with `open
-/// as AnyPart` after the choice one that user-defined algorithms can join.
+/// Declares one kind of part: `Part, chosen by Choice { module::Algorithm, ... }`. `open as
+/// AnyPart` after the choice admits user-defined algorithms.
 ///
 /// A listed module has an `ENTRY` for the registry, `Parameters`, and the algorithm with a
-/// `new(Parameters)`. A large and seldom used algorithm is held `in Box`, so that it does not make
-/// every connection large.
+/// `new(Parameters)`. A large and rarely used algorithm is held `in Box`, so that it does not
+/// enlarge every connection.
 macro_rules! algorithms {
     (@held $held:ty) => { $held };
     (@held $held:ty, $box:ident) => { $box<$held> };
@@ -31,7 +32,7 @@ macro_rules! algorithms {
             )?
         }
 
-        /// The registry's rows for these.
+        /// Registry rows of these algorithms.
         pub(crate) const ENTRIES: &[$crate::entry::Entry] = &[$($module::ENTRY,)+];
 
         /// One of these with its parameters, not yet running.
@@ -70,8 +71,8 @@ macro_rules! algorithms {
                 }
             }
 
-            /// Hands over every parameter as 64 bits; `None` of a user-defined one, whose form is
-            /// its own.
+            /// All parameters as 64-bit words; `None` for a user-defined one, which has no such
+            /// form.
             #[allow(dead_code, reason = "no estimator runs in a kernel")]
             pub(crate) fn words(&self, each: impl FnMut(u64)) -> Option<()> {
                 match self {
@@ -80,7 +81,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// A new one for a connection.
+            /// Makes the algorithm of a new connection.
             pub(crate) fn build(&self) -> $part {
                 match self {
                     $(Self::$algorithm(parameters) => $part::$algorithm(
@@ -93,7 +94,7 @@ macro_rules! algorithms {
             }
         }
 
-        /// Calls the same method on whichever it is.
+        /// Calls the same method on the algorithm an enum holds.
         macro_rules! each {
             ($of:expr, $each:ident => $call:expr) => {
                 match $of {
@@ -107,7 +108,7 @@ macro_rules! algorithms {
 pub(crate) use algorithms;
 
 /// Forwards methods to the algorithm that an enum holds: `(each)`, or `(Enum, mostly Usual)`, which
-/// inlines calls of the usual algorithm only, so that the code inlined into the sender is short.
+/// inlines only calls of the usual algorithm, so that little code is inlined into the sender.
 macro_rules! forward {
     ($how:tt) => {};
     ($how:tt $(#[$meta:meta])* fn $method:ident $arguments:tt $(-> $output:ty)? $body:block $($rest:tt)*) => {

@@ -20,24 +20,24 @@ names! {
 names! {
     /// The response to CE marks.
     pub enum Marks {
-        /// None: a scenario with ECN is refused, because the algorithm would not see congestion.
+        /// Ignored: a scenario with ECN is refused, because the algorithm would not see congestion.
         Ignored => "ignored",
         /// Once per window of data, as RFC 3168 has it.
         Once => "once",
-        /// In proportion to their number, which needs accurate ECN feedback. Packets say so with
+        /// In proportion to their number, which needs accurate ECN feedback. Packets then carry
         /// ECT(1) (RFC 9331, section 4.3).
         InProportion => "in proportion",
     }
 }
 
 names! {
-    /// Something that not every transport does for an algorithm. Routers ([`Entry::router`]),
-    /// counts of marks ([`Marks::InProportion`]) and a partner at the receiver
-    /// ([`Selection::partner`](crate::Selection::partner)) are told elsewhere.
+    /// A service that not every transport provides. Routers ([`Entry::router`]), counts of CE marks
+    /// ([`Marks::InProportion`]) and a partner at the receiver
+    /// ([`Selection::partner`](crate::Selection::partner)) are declared elsewhere.
     pub enum Need {
-        /// Segments leave at the rate that it sets ([`Decision::pacing`](crate::Decision::pacing)).
+        /// Pacing at the algorithm's rate ([`Decision::pacing`](crate::Decision::pacing)).
         Pacing => "pacing at a rate of its own",
-        /// Segments leave in pairs or trains under its control
+        /// Segments held back and released in pairs or trains
         /// ([`Decision::probe`](crate::Decision::probe),
         /// [`Decision::allowance`](crate::Decision::allowance)).
         Trains => "segments held back and let go in pairs or trains",
@@ -51,19 +51,19 @@ names! {
 pub struct RouterPartner {
     /// Name of the mechanism in a scenario.
     pub mechanism: &'static str,
-    /// Every router on the path must have it, not the bottleneck alone.
+    /// Whether every router on the path must have it, not only the bottleneck.
     pub everywhere: bool,
-    /// The algorithm without it, as the end of a sentence: "it is slow start".
+    /// The algorithm's behaviour without it, as the end of a sentence: "it is slow start".
     pub without: &'static str,
 }
 
-/// One row of `selfclock algorithms`. Written `Entry { name: "...", ..., ..Entry::WINDOW }`, so
-/// that a new field changes no algorithm that it does not concern.
+/// One row of `selfclock algorithms`. Written as `Entry { name: "...", ..., ..Entry::WINDOW }`, so
+/// that a new field leaves unrelated algorithms alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name in a scenario.
     pub name: &'static str,
-    /// Which part it is.
+    /// The part it implements.
     pub part: Part,
     /// One sentence.
     pub about: &'static str,
@@ -71,7 +71,7 @@ pub struct Entry {
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// The response to marks of a window algorithm or a model.
+    /// The response of a window algorithm or model to CE marks.
     pub marks: Marks,
     /// Requirements on the transport.
     pub needs: &'static [Need],
@@ -79,12 +79,12 @@ pub struct Entry {
     pub router: Option<RouterPartner>,
     /// A window algorithm's usual estimator.
     pub estimate: Option<&'static str>,
-    /// A window algorithm of which parallel flows can form a [`Group`](crate::window::Group).
+    /// Whether parallel flows of a window algorithm can form a [`Group`](crate::window::Group).
     pub groups: bool,
 }
 
 impl Entry {
-    /// A start without a name, and without anything special.
+    /// Base entry of a start.
     pub const START: Self = Self {
         name: "",
         part: Part::Start,
@@ -97,13 +97,13 @@ impl Entry {
         estimate: None,
         groups: false,
     };
-    /// The same, a window algorithm. It responds to marks, because [`WindowPart::on_ecn_echo`]
-    /// takes them for losses.
+    /// Base entry of a window algorithm. It responds to marks as to losses, the default of
+    /// [`WindowPart::on_ecn_echo`].
     ///
     /// [`WindowPart::on_ecn_echo`]: crate::part::WindowPart::on_ecn_echo
     pub const WINDOW: Self = Self { part: Part::Window, marks: Marks::Once, ..Self::START };
-    /// The same, a model, which ignores marks.
+    /// Base entry of a model, which ignores marks.
     pub const MODEL: Self = Self { part: Part::Model, ..Self::START };
-    /// The same, an estimator.
+    /// Base entry of an estimator.
     pub const ESTIMATE: Self = Self { part: Part::Estimate, ..Self::START };
 }

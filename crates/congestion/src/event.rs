@@ -1,16 +1,16 @@
 //! Events of a connection.
 //!
-//! Every event is a small struct with a constructor for the fields that it cannot do without; the
-//! others are set afterwards. [`Event`] is any of them: the one door for traces, fuzzers and
-//! adapters ([`Controller::on`](crate::Controller::on)).
+//! Every event is a small struct with a constructor for its required fields; the others are set
+//! afterwards. [`Event`] is any of them: one entry point for traces, fuzzers and adapters
+//! ([`Controller::on`](crate::Controller::on)).
 
 use crate::option::PeerOption;
 use crate::units::{Bytes, Duration, Rate, Time};
 
-/// Declares [`Event`] from the events that there are.
+/// Declares [`Event`] from the list of events.
 macro_rules! events {
     ($($(#[$meta:meta])* $event:ident,)+) => {
-        /// Anything that can happen to a connection.
+        /// Any event of a connection.
         #[derive(Clone, Copy, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum Event {
@@ -25,7 +25,7 @@ macro_rules! events {
                 }
             }
 
-            /// The same at another time.
+            /// The same event at another time.
             #[must_use]
             pub const fn at(mut self, now: Time) -> Self {
                 match &mut self {
@@ -44,9 +44,9 @@ macro_rules! events {
 }
 
 events! {
-    /// The answer to the SYN has arrived.
+    /// The SYN-ACK has arrived.
     Established,
-    /// The SYN or its answer was lost.
+    /// The SYN or the SYN-ACK was lost.
     HandshakeLost,
     /// A segment of data left.
     Sent,
@@ -62,19 +62,19 @@ events! {
     Timeout,
     /// Recovery is over.
     RecoveryEnded,
-    /// The last loss or timeout was none.
+    /// The last loss or timeout was spurious.
     SpuriousLoss,
-    /// The path takes larger segments, or smaller ones.
+    /// The segment size of the path has changed.
     MssChanged,
 }
 
-/// The answer to the SYN has arrived.
+/// The SYN-ACK has arrived.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Established {
     /// When.
     pub now: Time,
-    /// Round-trip time measured by the handshake, if it could be (Karn's rule).
+    /// Round-trip time measured by the handshake, if possible (Karn's rule).
     pub rtt: Option<Duration>,
     /// The peer's option on the SYN-ACK.
     pub option: Option<PeerOption>,
@@ -88,7 +88,7 @@ impl Established {
     }
 }
 
-/// The SYN or its answer was lost.
+/// The SYN or the SYN-ACK was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct HandshakeLost {
@@ -114,7 +114,7 @@ pub struct Sent {
     pub size: Bytes,
     /// Payload in flight, this segment included.
     pub in_flight: Bytes,
-    /// Payload the window allows now but pacing holds back.
+    /// Payload that the window allows now but pacing holds back.
     pub held_back: Bytes,
     /// The application has no more data: the window does not limit the sender.
     pub app_limited: bool,
@@ -128,14 +128,14 @@ impl Sent {
     }
 }
 
-/// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1. Only computed for
-/// algorithms that ask for it
+/// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1. Computed only for
+/// algorithms that request it
 /// ([`Controller::wants_rate_samples`](crate::Controller::wants_rate_samples)).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RateSample {
-    /// Delivery rate over the interval. Zero if the interval is shorter than the smallest RTT, and
-    /// thus no sample.
+    /// Delivery rate over the interval. Zero, hence no sample, if the interval is shorter than the
+    /// minimum RTT.
     pub delivery_rate: Rate,
     /// The longer of the send and the ACK interval.
     pub interval: Duration,
@@ -147,18 +147,18 @@ pub struct RateSample {
     pub prior_delivered: Bytes,
     /// Payload acknowledged or SACKed by this ACK.
     pub newly_acked: Bytes,
-    /// Payload marked lost since the previous sample, with this ACK too.
+    /// Payload marked lost since the previous sample, this ACK included.
     pub newly_lost: Bytes,
-    /// Payload marked lost between the sending of the newest segment acknowledged here and now.
+    /// Payload marked lost since the newest segment acknowledged here was sent.
     pub lost: Bytes,
-    /// Payload in flight when the newest segment acknowledged here had been sent.
+    /// Payload in flight just after the newest segment acknowledged here was sent.
     pub tx_in_flight: Bytes,
-    /// The sample was taken while the application had too little to send.
+    /// Whether the application had too little to send while the sample was taken.
     pub is_app_limited: bool,
 }
 
 /// Data was newly acknowledged: the cumulative ACK advanced. A transport that acknowledges packets
-/// one by one (QUIC) sums up what one ACK frame acknowledges.
+/// one by one (QUIC) passes the sum of one ACK frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Acknowledged {
@@ -166,37 +166,37 @@ pub struct Acknowledged {
     pub now: Time,
     /// Payload newly acknowledged.
     pub size: Bytes,
-    /// Payload delivered since the connection began, this included: bytes, not a sequence number.
+    /// Payload acknowledged since the connection began, this ACK included: bytes, not a sequence
+    /// number.
     pub acknowledged_total: Bytes,
     /// Payload sent since the connection began, retransmitted segments counted once. A round trip
-    /// is over when `acknowledged_total` reaches what this was at its beginning.
+    /// ends when `acknowledged_total` reaches the value this had at its beginning.
     pub sent_total: Bytes,
-    /// Round-trip time of the newest segment that this ACK covers, without the wait for a delayed
-    /// ACK that older ones have in it, if it could be measured (Karn's rule).
+    /// Round-trip time of the newest segment that this ACK covers, if measurable (Karn's rule).
+    /// Unlike that of older segments it excludes the delay of the ACK.
     pub rtt: Option<Duration>,
-    /// Smoothed round-trip time of the retransmission timer (RFC 6298), once there is one. With
-    /// that wait.
+    /// Smoothed round-trip time of the retransmission timer (RFC 6298), once available. Includes
+    /// the delay of ACKs.
     pub smoothed_rtt: Option<Duration>,
-    /// Smallest `rtt` so far; before the first, that of the handshake.
+    /// Smallest `rtt` so far; before the first sample, that of the handshake.
     pub minimum_rtt: Option<Duration>,
-    /// Payload still in flight afterwards.
+    /// Payload in flight after this ACK.
     pub in_flight: Bytes,
-    /// The window was what kept the sender from sending more. A window that is not used should not
-    /// grow.
+    /// Whether the window limited the sender. An unused window should not grow.
     pub window_limited: bool,
-    /// The sender is in recovery, or the ACK echoes a CE mark (RFC 3168): the window is not to grow
-    /// on it.
+    /// Whether the sender is in recovery, or the ACK echoes a CE mark (RFC 3168): the window must
+    /// not grow on it.
     pub recovering: bool,
     /// Payload that the receiver newly reports as CE-marked (accurate ECN feedback).
     pub marked: Bytes,
-    /// Delivery rate, for algorithms that ask for it.
+    /// Delivery rate, for algorithms that request it.
     pub rate: Option<RateSample>,
     /// The peer's option on this ACK.
     pub option: Option<PeerOption>,
 }
 
 impl Acknowledged {
-    /// At this time, this much payload, of a sender that the window limits.
+    /// An ACK at this time, of this much payload, of a sender that the window limits.
     #[inline]
     pub const fn new(now: Time, size: Bytes) -> Self {
         Self {
@@ -223,21 +223,21 @@ impl Default for Acknowledged {
     }
 }
 
-/// An ACK repeated the last number while data was outstanding.
+/// An ACK repeated the previous cumulative ACK while data was outstanding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DuplicateAck {
     /// When it arrived at the sender.
     pub now: Time,
-    /// Duplicates in a row, this one included.
+    /// Number of consecutive duplicates, this one included.
     pub count: u32,
-    /// Round-trip time measured from a newly SACKed segment, if it could be.
+    /// Round-trip time measured from a newly SACKed segment, if possible.
     pub rtt: Option<Duration>,
-    /// Payload in flight afterwards.
+    /// Payload in flight after this ACK.
     pub in_flight: Bytes,
     /// Payload that the receiver newly reports as CE-marked (accurate ECN feedback).
     pub marked: Bytes,
-    /// Delivery rate, for algorithms that ask for it: a duplicate may report newly SACKed data.
+    /// Delivery rate, for algorithms that request it: a duplicate may report newly SACKed data.
     pub rate: Option<RateSample>,
     /// The peer's option on this ACK.
     pub option: Option<PeerOption>,
@@ -259,10 +259,10 @@ impl DuplicateAck {
 pub struct LossDetected {
     /// When.
     pub now: Time,
-    /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without what Limited
-    /// Transmit sent.
+    /// FlightSize of RFC 5681: payload outstanding when the loss was detected, without segments
+    /// sent by Limited Transmit.
     pub flight_size: Bytes,
-    /// Payload that is known to be lost; zero where the transport does not say.
+    /// Payload known to be lost; zero if the transport does not report it.
     pub lost: Bytes,
 }
 
@@ -282,8 +282,8 @@ pub struct Timeout {
     pub now: Time,
     /// FlightSize of RFC 5681: payload outstanding.
     pub flight_size: Bytes,
-    /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681,
-    /// section 3.1).
+    /// Whether the segment had timed out before: ssthresh stays as the first timeout set it (RFC
+    /// 5681, section 3.1).
     pub repeated: bool,
     /// Cause of the restart.
     pub cause: RestartCause,
@@ -341,12 +341,12 @@ impl RecoveryEnded {
     }
 }
 
-/// The last [`LossDetected`] or [`Timeout`] was spurious: nothing had been lost, as timestamps (RFC
-/// 4015), F-RTO (RFC 5682) or DSACK (RFC 3708) show.
+/// The last [`LossDetected`] or [`Timeout`] was spurious: nothing had been lost, according to
+/// timestamps (RFC 4015), F-RTO (RFC 5682) or DSACK (RFC 3708).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SpuriousLoss {
-    /// When it became known.
+    /// When it was discovered.
     pub now: Time,
 }
 
@@ -358,13 +358,13 @@ impl SpuriousLoss {
     }
 }
 
-/// The path takes larger segments, or smaller ones (RFC 8899).
+/// The segment size of the path has changed (RFC 8899).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct MssChanged {
     /// When.
     pub now: Time,
-    /// Payload of a full segment from now on. Zero is ignored.
+    /// New payload of a full segment. Zero is ignored.
     pub mss: Bytes,
 }
 

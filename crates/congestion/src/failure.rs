@@ -1,4 +1,4 @@
-//! Why an algorithm of another crate could not go on.
+//! Why an algorithm of another crate could not continue.
 
 #[cfg(not(target_has_atomic = "ptr"))]
 pub(crate) use alloc::rc::Rc as Shared;
@@ -9,7 +9,7 @@ use core::fmt;
 
 use crate::units::Time;
 
-/// Why an algorithm could not go on.
+/// Why an algorithm could not continue.
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// At which event.
@@ -24,9 +24,9 @@ pub type Reason = Shared<dyn Error + Send + Sync>;
 /// An invalid window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum InvalidWindow {
-    /// cwnd is this: negative, or not a number.
+    /// cwnd has this value: negative, or not a number.
     Cwnd(f64),
-    /// ssthresh is this: negative, or not a number.
+    /// ssthresh has this value: negative, or not a number.
     Ssthresh(f64),
 }
 

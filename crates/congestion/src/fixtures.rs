@@ -38,7 +38,7 @@ pub fn ack(size: u64) -> Acknowledged {
     Acknowledged::new(Time::ZERO, Bytes(size))
 }
 
-/// An acknowledgement of one segment at this time with this round-trip time, both in seconds.
+/// An ACK of one segment at this time with this round-trip time, both in seconds.
 pub fn ack_at(now: f64, rtt: f64) -> Acknowledged {
     let rtt = Some(Duration::from_seconds(rtt));
     let now = Time::ZERO + Duration::from_seconds(now);
@@ -55,7 +55,7 @@ pub fn loss(state: &WindowState) -> LossDetected {
     LossDetected::new(Time::ZERO, Bytes((state.cwnd * 1000.0) as u64))
 }
 
-/// A congestion mark when all of the window is in flight.
+/// A CE mark when all of the window is in flight.
 pub fn echo(state: &WindowState) -> EcnEcho {
     let LossDetected { now, flight_size, .. } = loss(state);
     EcnEcho::new(now, flight_size)
@@ -67,15 +67,15 @@ pub fn timeout(state: &WindowState) -> Timeout {
     Timeout::new(now, flight_size)
 }
 
-/// One flow of full segments, all acknowledged one by one, on a path with one queue. The ACK clock
-/// in closed form: a window takes one RTT, and its excess over the path's capacity is in the queue.
+/// One flow of full segments, each acknowledged separately, on a path with one queue. The ACK clock
+/// in closed form: a window takes one RTT, and its excess over the BDP is in the queue.
 #[derive(Clone)]
 pub struct LoneFlow {
     /// Round-trip time without a queue, in seconds.
     pub base_rtt: f64,
     /// Segments per second.
     pub capacity: f64,
-    /// Time of the last acknowledgement, in seconds.
+    /// Time of the last ACK, in seconds.
     pub now: f64,
     acknowledged: f64,
 }
@@ -93,7 +93,7 @@ impl LoneFlow {
     pub fn rtt(&self, cwnd: f64) -> f64 {
         self.base_rtt.max(cwnd / self.capacity)
     }
-    /// The next acknowledgement under this window.
+    /// The next ACK under this window.
     pub fn next(&mut self, cwnd: f64) -> Acknowledged {
         let rtt = self.rtt(cwnd);
         self.now += rtt / cwnd;
@@ -113,7 +113,7 @@ impl LoneFlow {
             window.grow(&event, state);
         }
     }
-    /// Acknowledgements until this time.
+    /// Feeds ACKs until this time.
     pub fn run_until(&mut self, window: &mut impl WindowPart, state: &mut WindowState, seconds: f64) {
         while self.now < seconds {
             self.run(window, state, 1);
@@ -122,7 +122,7 @@ impl LoneFlow {
 }
 
 /// Mean window, in segments, when every `period`-th segment is lost: the segments of 20 periods
-/// over the round trips they take, after `settle` periods. A recovery takes no time.
+/// over the round trips they take, after `settle` periods. Recovery takes no time.
 pub fn response(
     window: &mut impl WindowPart,
     state: &mut WindowState,
@@ -142,7 +142,7 @@ pub fn response(
     20.0 * period as f64 * rtt / (flow.now - begin)
 }
 
-/// Tells a start of something.
+/// Passes an event to a start.
 type Tell = fn(&mut dyn StartPart, &mut WindowState);
 
 /// A loss, a mark and a timeout.
@@ -158,8 +158,7 @@ pub fn ends() -> [(&'static str, Tell); 3] {
     ]
 }
 
-/// Nothing is left of what a start had to say: it is slow start as in RFC 5681, a segment for an
-/// acknowledgement.
+/// Asserts that the start has reverted to slow start as in RFC 5681, a segment per ACK.
 pub fn is_plain_slow_start(start: &mut dyn StartPart, state: &mut WindowState, after: &str) {
     let event = Acknowledged { size: Bytes(3 * state.mss.get()), ..ack(0) };
     start.on_ack(&event, state);

@@ -1,10 +1,10 @@
-//! Where a part of a connection that is seldom used is kept.
+//! Storage of a rarely used part of a connection.
 
-/// A value held apart, so that what holds it stays small.
+/// A value on the heap, so that its holder stays small.
 #[cfg(not(target_arch = "bpf"))]
 pub type Held<T> = alloc::boxed::Box<T>;
 
-/// A value held in place: a program in the Linux kernel cannot allocate memory.
+/// A value stored inline: a program in the Linux kernel cannot allocate memory.
 #[cfg(target_arch = "bpf")]
 #[derive(Clone, Debug, Default)]
 pub struct Held<T>(T);

@@ -1,19 +1,18 @@
 #![doc = include_str!("../README.md")]
-//!
 //! # Where things are
 //!
-//! * [`event`]: what can happen to a connection. [`decision`]: what comes out. [`state`]: the
-//!   window, and what a connection begins with.
+//! * [`event`]: events of a connection. [`decision`]: the resulting decision. [`state`]: the
+//!   window, and the set-up of a connection.
 //! * [`part`]: the traits that an author implements. [`start`], [`window`], [`model`],
 //!   [`estimate`]: the built-in algorithms.
 //! * [`Controller`]: one connection, and the rules that hold for every algorithm.
 //! * [`registry`]: every algorithm by name, with its parameters, units, defaults and their sources.
 //!   [`custom`]: user-defined algorithms.
-//! * [`receiver`]: what an algorithm needs at the other end of the path. [`option`]: the TCP
-//!   options between the two.
+//! * [`receiver`]: an algorithm's partner at the other end of the path. [`option`]: the TCP options
+//!   between the two.
 //! * [`trace`]: events and decisions in a file, and their replay.
-//! * [`delivery_rate`]: how a transport measures the rates that some algorithms ask for.
-//!   [`quantity`]: numbers with units, as text.
+//! * [`delivery_rate`]: measurement of the rates that some algorithms request. [`quantity`]:
+//!   numbers with units, as text.
 
 #![cfg_attr(not(test), no_std)]
 

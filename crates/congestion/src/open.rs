@@ -1,5 +1,4 @@
-//! Parts of other crates without their types. Calls of these go through a pointer; those of
-//! built-in parts do not.
+//! Type-erased parts of other crates. They are called through a pointer; built-in parts are not.
 
 use alloc::boxed::Box;
 
@@ -8,7 +7,7 @@ use core::fmt::Debug;
 
 use crate::part::{ModelPart, StartPart, WindowPart};
 
-/// Declares the object of one kind of part.
+/// Declares the type-erased form of one kind of part.
 macro_rules! open {
     ($(#[$meta:meta])* $any:ident, $part:ident) => {
         $(#[$meta])*

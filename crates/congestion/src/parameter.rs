@@ -8,7 +8,7 @@ use core::fmt;
 
 use crate::units::{Bytes, Duration, Packets, Rate};
 
-/// Kind of value of a parameter.
+/// Value type of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `true` or `false`.
@@ -59,8 +59,8 @@ pub enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// The same, with the word of `kind` in place of a borrowed one; `None` if `kind` has no such
-    /// word.
+    /// The same value, with the static word of `kind` in place of a borrowed one; `None` if `kind`
+    /// has no such word.
     pub(crate) fn kept(self, kind: Kind) -> Option<Value<'static>> {
         Some(match self {
             Self::Switch(on) => Value::Switch(on),
@@ -87,23 +87,23 @@ pub struct Parameter {
     pub name: &'static str,
     /// Meaning.
     pub about: &'static str,
-    /// Unit of the value; empty where it has none.
+    /// Unit of the value; empty if dimensionless.
     pub unit: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// Default, as it would be written in a scenario, or in words where it depends on another
-    /// setting; empty: there is none, and a value must be given.
+    /// Default, as a scenario would write it, or in words if it depends on another setting; empty
+    /// if a value is required.
     pub default: &'static str,
-    /// Where the default comes from.
+    /// Source of the default.
     pub source: &'static str,
-    /// Smallest and largest allowed number, in `unit`, for kinds that have one.
+    /// Smallest and largest allowed number, in `unit`, for kinds with a range.
     pub range: (f64, f64),
-    /// Another parameter and the value, as a scenario writes it, without which this one does
-    /// nothing. If this one has no default, that value does nothing without it either.
+    /// Another parameter and its value, as a scenario writes it, without which this one has no
+    /// effect. If this one has no default, that value in turn needs it.
     pub requires: Option<(&'static str, &'static str)>,
 }
 
-/// The range of numbers above zero without a bound.
+/// The range of all numbers above zero.
 pub const ABOVE_ZERO: (f64, f64) = (f64::MIN_POSITIVE, f64::INFINITY);
 
 /// Why a parameter was not set.
@@ -113,7 +113,7 @@ pub enum ParameterError {
     Unknown,
     /// The value is of another kind.
     WrongKind(Kind),
-    /// The number is outside of the allowed range.
+    /// The number is outside the allowed range.
     OutOfRange(f64, f64),
 }
 
@@ -131,24 +131,24 @@ impl core::error::Error for ParameterError {}
 
 /// A type that a parameter can have.
 pub trait ParameterType: Sized {
-    /// Which values it takes.
+    /// Its value kind.
     const KIND: Kind;
-    /// From a value; `None` if the value is of another kind or is not one of the choices.
+    /// Converts a value; `None` if it has another kind or is not one of the choices.
     fn from_value(value: Value<'_>) -> Option<Self>;
-    /// The value as 64 bits, as it is handed to the kernel; `None` if the type has no such form.
+    /// The value as a 64-bit word for the kernel; `None` if the type has no such form.
     fn to_word(&self) -> Option<u64> {
         None
     }
-    /// The value of these 64 bits; `None` if they are of none.
+    /// The value of a 64-bit word; `None` if invalid.
     fn from_word(_word: u64) -> Option<Self> {
         None
     }
 }
 
-/// The word of no value: a NaN, and beyond the range of every parameter.
+/// The word for no value: a NaN, outside the range of every parameter.
 const NO_VALUE: u64 = u64::MAX;
 
-/// Declares the form of a type as 64 bits.
+/// Declares the 64-bit form of a type.
 macro_rules! word {
     ($value:ident => $to:expr, $word:ident => $from:expr) => {
         fn to_word(&self) -> Option<u64> {
@@ -222,7 +222,7 @@ impl ParameterType for Packets {
     word! { packets => packets.0, word => Some(Self(word)) }
 }
 
-/// A parameter that may be left out: `None` is its default.
+/// An optional parameter, whose default is `None`.
 impl<T: ParameterType> ParameterType for Option<T> {
     const KIND: Kind = T::KIND;
     fn from_value(value: Value<'_>) -> Option<Self> {
@@ -248,7 +248,7 @@ pub fn magnitude(value: Value<'_>) -> Option<f64> {
     }
 }
 
-/// The only element, if there is one: what a `parameters!` row may leave out.
+/// The only element, if any: the optional part of a `parameters!` row.
 #[doc(hidden)]
 pub const fn first<T: Copy>(optional: &[T]) -> Option<T> {
     if let [only, ..] = optional { Some(*only) } else { None }
@@ -312,15 +312,15 @@ macro_rules! parameters {
                 requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
 
-            /// Hands over every parameter as 64 bits, in the order of the table; `None` where one
-            /// has no such form.
+            /// All parameters as 64-bit words, in the order of the table; `None` if one has no such
+            /// form.
             #[allow(unused_mut, unused_variables)]
             pub fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
                 $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
                 Some(())
             }
 
-            /// From what [`Self::words`] handed over. What is of no value is the default.
+            /// The inverse of [`Self::words`]. Invalid words become the default.
             #[allow(unused_mut, unused_variables)]
             #[inline(always)]
             pub fn from_words(mut next: impl FnMut() -> u64) -> Self {
@@ -333,7 +333,7 @@ macro_rules! parameters {
                 use $crate::parameter::{magnitude, ParameterError, ParameterType};
                 $(if name == stringify!($field) {
                     let (low, high): (f64, f64) = $range;
-                    // Written so that NaN is out of range.
+                    // In this form NaN is out of range.
                     if magnitude(value).is_some_and(|number| !(low..=high).contains(&number)) {
                         return Err(ParameterError::OutOfRange(low, high));
                     }
@@ -378,8 +378,8 @@ mod tests {
         }
     }
 
-    /// Each takes values of its own kind alone, both ends of its range among them, and keeps what
-    /// it had where one is refused.
+    /// Each kind accepts only its own values, including both ends of its range, and keeps the
+    /// former value when it refuses one.
     #[test]
     fn values_and_their_kinds() {
         let time = Duration::from_microseconds;
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(Parameters::TABLE.len(), 6);
     }
 
-    /// As 64 bits and back, each kind of value and each of the words; what is of no value is the
+    /// To 64 bits and back, for each kind of value and each word; an invalid word becomes the
     /// default.
     #[test]
     fn values_as_words() {

@@ -1,7 +1,7 @@
 //! Quantities: a number and a unit, read exactly.
 //!
 //! "4.8 kbps" is 4800 bit/s because the digits are read as an integer and scaled, never as a binary
-//! fraction. What is finer than a picosecond or a bit per second is rounded to the nearest; a
+//! fraction. Fractions of a picosecond or of a bit per second are rounded to the nearest; a
 //! fraction of a byte or a packet is refused.
 
 use alloc::borrow::ToOwned as _;
@@ -41,13 +41,13 @@ pub enum Quantity {
     Size(Bytes),
     /// A number of packets.
     Packets(u64),
-    /// A number of segments, not always whole.
+    /// A number of segments, possibly fractional.
     Segments(f64),
     /// A multiple of the bandwidth-delay product.
     Bdp(f64),
 }
 
-/// Why a text is not the wanted quantity, and what to write instead.
+/// Why a text is not an accepted quantity, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// The error.
@@ -56,7 +56,7 @@ pub struct Refusal {
     pub help: String,
 }
 
-/// Longest fraction: 10^20 × the largest scale stays below 2^128.
+/// Maximum length of a fraction: 10^20 × the largest scale stays below 2^128.
 const MOST_DECIMAL_PLACES: usize = 20;
 
 impl Dimension {
@@ -112,7 +112,7 @@ impl Dimension {
         }
     }
 
-    /// May be rounded to a whole number of its smallest unit.
+    /// Whether it may be rounded to a whole number of its smallest unit.
     const fn rounds(self) -> bool {
         matches!(self, Self::Time | Self::Rate)
     }
@@ -155,7 +155,8 @@ pub fn parse(text: &str, accepted: &[Dimension]) -> Result<Quantity, Refusal> {
     }
     let (dimension, scale) = find_unit(unit, accepted).map_err(|message| {
         let names = unit_names(accepted);
-        // Case alone: "MB/s" is near "Mbps" and eight times as much, and so is "MBps".
+        // Only differences of case: "MB/s" is near "Mbps" and eight times as much, and so is
+        // "MBps".
         let same = names.iter().find(|name| name.eq_ignore_ascii_case(unit));
         let same = same.filter(|name| !(name.ends_with("bps") && unit.contains('B')));
         let meant = same.map_or_else(String::new, |name| format!("did you mean {name:?}? "));
@@ -171,7 +172,7 @@ pub fn parse(text: &str, accepted: &[Dimension]) -> Result<Quantity, Refusal> {
     })
 }
 
-/// Text after the digits that belongs to a number in another notation.
+/// Text after the digits that shows another number notation.
 fn foreign_number(rest: &str) -> Option<&'static str> {
     let mut letters = rest.chars();
     let (first, second) = (letters.next()?, letters.next());

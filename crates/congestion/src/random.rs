@@ -1,5 +1,4 @@
-//! Random numbers for algorithms that draw any: they follow from a seed that the connection is
-//! given.
+//! Random numbers for algorithms, from the connection's seed.
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): eight bytes of state, and one call is three
 /// multiplications.
@@ -7,7 +6,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers that follow from this seed.
+    /// The sequence of this seed.
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }

@@ -1,6 +1,6 @@
 //! An algorithm's receiver part: times pairs, answers options, chooses the ACK ratio.
 //!
-//! A receiver without such a part ignores options; the sender then behaves as plain TCP.
+//! A receiver without such a part ignores options; the sender then behaves like plain TCP.
 
 use alloc::boxed::Box;
 
@@ -9,15 +9,15 @@ use core::fmt;
 use crate::option::PeerOption;
 use crate::units::Time;
 
-/// Time to live of an IP packet that leaves its sender. Each router decrements it.
+/// Initial time to live of an IP packet. Each router decrements it.
 pub const INITIAL_TTL: u8 = 64;
 
-/// The receiver part's request after a data segment has arrived.
+/// The receiver part's request after the arrival of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct AckRequest {
     /// Acknowledge now, whatever the delayed-ACK rule says.
     pub immediately: bool,
-    /// If the ACK is to be delayed, count its time from now.
+    /// If the ACK is delayed, restart its timer now.
     pub restart_timer: bool,
     /// Option for that ACK.
     pub option: Option<PeerOption>,
@@ -25,17 +25,18 @@ pub struct AckRequest {
 
 /// An algorithm's partner at the receiver.
 pub trait ReceiverPart: fmt::Debug + Send + Sync {
-    /// A SYN has arrived whose [`INITIAL_TTL`] is down to `ttl`; the option for its answer.
+    /// A SYN has arrived whose [`INITIAL_TTL`] is down to `ttl`; returns the option for the
+    /// SYN-ACK.
     fn on_syn(&mut self, _now: Time, _option: Option<PeerOption>, _ttl: u8) -> Option<PeerOption> {
         None
     }
     /// A data segment with an option has arrived whose [`INITIAL_TTL`] is down to `ttl`.
     fn on_data(&mut self, now: Time, option: Option<PeerOption>, ttl: u8) -> AckRequest;
-    /// The option for an ACK that no [`AckRequest`] has given one.
+    /// The option for an ACK without one from an [`AckRequest`].
     fn option_for_ack(&mut self, _now: Time) -> Option<PeerOption> {
         None
     }
-    /// Acknowledge every N segments; `None`: as the delayed-ACK rule says.
+    /// Acknowledge every N segments; `None` leaves it to the delayed-ACK rule.
     fn ack_every(&self) -> Option<u32> {
         None
     }
@@ -62,10 +63,10 @@ impl Clone for Partner {
 }
 
 impl Partner {
-    /// A peer that knows of no option.
+    /// A peer that knows no option.
     pub const NONE: Self = Self(None);
 
-    /// The one that this part is.
+    /// A partner with this part.
     pub fn new(part: impl ReceiverPart + Clone + 'static) -> Self {
         Self(Some(Box::new(part)))
     }

@@ -23,8 +23,7 @@ use crate::start::{self, StartChoice};
 use crate::state::Setup;
 use crate::window::{self, WindowChoice};
 
-/// Everything that can be named in a scenario: the starts, the windows, the models, then the
-/// estimators.
+/// Every name available to scenarios: the starts, the windows, the models, then the estimators.
 pub const ENTRIES: &[Entry] = &{
     const KINDS: [&[Entry]; 4] = [start::ENTRIES, window::ENTRIES, model::ENTRIES, estimate::ENTRIES];
     const COUNT: usize = KINDS[0].len() + KINDS[1].len() + KINDS[2].len() + KINDS[3].len();
@@ -41,15 +40,15 @@ pub const ENTRIES: &[Entry] = &{
     all
 };
 
-/// The start that is meant where only a window is named.
+/// The start if only a window is named.
 pub const DEFAULT_START: &str = start::slow_start::ENTRY.name;
-/// The window that is meant where only a start is named.
+/// The window if only a start is named.
 pub const DEFAULT_WINDOW: &str = window::reno::ENTRY.name;
 
 /// The word for no estimator.
 pub const NO_ESTIMATE: &str = "none";
 
-/// The built-in algorithms and the user-defined ones: what a scenario can name.
+/// The built-in and user-defined algorithms available to scenarios.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     starts: Vec<CustomChoice<dyn AnyStart>>,
@@ -62,7 +61,8 @@ pub struct Registry {
 pub enum RegistrationError {
     /// A built-in algorithm has this name.
     BuiltIn,
-    /// The name is not of 1 to 60 lower-case letters, digits, `-` and `_`, beginning with a letter.
+    /// The name does not consist of 1 to 60 lower-case letters, digits, `-` and `_`, beginning with
+    /// a letter.
     BadName,
     /// The name of this parameter is also a reserved word of a scenario.
     ReservedParameter(&'static str),
@@ -91,14 +91,14 @@ impl Registry {
         Self { starts: Vec::new(), windows: Vec::new(), models: Vec::new() }
     }
 
-    /// Adds a user-defined start, in place of an earlier algorithm of this name.
+    /// Adds a user-defined start; replaces an earlier algorithm of this name.
     pub fn register_start(&mut self, custom: impl Custom<Part: StartPart>) -> Result<(), RegistrationError> {
         self.make_room(custom.entry())?;
         self.starts.push(CustomChoice::<dyn AnyStart>::new(custom));
         Ok(())
     }
 
-    /// Adds a user-defined window algorithm, in place of an earlier algorithm of this name.
+    /// Adds a user-defined window algorithm; replaces an earlier algorithm of this name.
     pub fn register_window(
         &mut self,
         custom: impl Custom<Part: WindowPart>,
@@ -108,14 +108,14 @@ impl Registry {
         Ok(())
     }
 
-    /// Adds a user-defined model, in place of an earlier algorithm of this name.
+    /// Adds a user-defined model; replaces an earlier algorithm of this name.
     pub fn register_model(&mut self, custom: impl Custom<Part: ModelPart>) -> Result<(), RegistrationError> {
         self.make_room(custom.entry())?;
         self.models.push(CustomChoice::<dyn AnyModel>::new(custom));
         Ok(())
     }
 
-    /// Checks a row, and removes an earlier algorithm of its name.
+    /// Checks a row, and removes an earlier algorithm of this name.
     fn make_room(&mut self, entry: Entry) -> Result<(), RegistrationError> {
         let mut characters = entry.name.chars();
         let good = characters.next().is_some_and(|first| first.is_ascii_lowercase())
@@ -144,8 +144,7 @@ impl Registry {
         ENTRIES.iter().copied().chain(starts).chain(windows).chain(models)
     }
 
-    /// The named start and window, with the window's usual estimator; `None` if there is no such
-    /// part.
+    /// The named start and window, with the window's usual estimator; `None` if a name is unknown.
     pub fn parts(&self, start: &str, window: &str) -> Option<Selection> {
         let start =
             StartChoice::named(start).or_else(|| find(&self.starts, start).map(StartChoice::Custom))?;
@@ -167,13 +166,13 @@ fn find<P: ?Sized>(choices: &[CustomChoice<P>], name: &str) -> Option<CustomChoi
     choices.iter().find(|choice| choice.entry().name == name).cloned()
 }
 
-/// The estimator that a window algorithm has where none is chosen.
+/// The estimator of a window algorithm if none is chosen.
 fn usual_estimate(window: &WindowChoice) -> Option<EstimateChoice> {
     EstimateChoice::named(window.entry().estimate?)
 }
 
-/// A start and a window, with an estimator if there is one, or a model; with their parameters,
-/// chosen by name.
+/// A start and a window, optionally with an estimator, or a model; with their parameters, chosen by
+/// name.
 #[derive(Clone)]
 pub struct Selection {
     choice: Choice,
@@ -222,8 +221,8 @@ impl Selection {
         Choice::Model(ModelChoice::Custom(CustomChoice::<dyn AnyModel>::new(custom))).into()
     }
 
-    /// The same start and window with the named estimator, or with none; `None` if there is no
-    /// estimator with that name, or a model has been chosen.
+    /// The same start and window with the named estimator, or without one; `None` if the estimator
+    /// is unknown, or a model has been chosen.
     pub fn with_estimate(self, name: &str) -> Option<Self> {
         let Choice::Parts { start, window, .. } = self.choice else { return None };
         let estimate = if name == NO_ESTIMATE { None } else { Some(EstimateChoice::named(name)?) };
@@ -239,7 +238,7 @@ impl Selection {
         (own != usual).then_some(own)
     }
 
-    /// Some of it is user-defined.
+    /// Whether a part is user-defined.
     pub const fn is_custom(&self) -> bool {
         match &self.choice {
             Choice::Parts { start, window, .. } => {
@@ -249,8 +248,8 @@ impl Selection {
         }
     }
 
-    /// The rows of the choice: of the window algorithm, the start and the estimator, or of the
-    /// model.
+    /// Registry rows of the selection: of the window algorithm, the start and the estimator, or of
+    /// the model.
     pub fn entries(&self) -> impl Iterator<Item = Entry> {
         let rows = match &self.choice {
             Choice::Parts { start, window, estimate } => {
@@ -261,12 +260,13 @@ impl Selection {
         rows.into_iter().flatten()
     }
 
-    /// The response to marks: the window algorithm's, or the model's.
+    /// The response to CE marks: the window algorithm's, or the model's.
     pub fn marks(&self) -> Marks {
         self.entries().next().map_or(Marks::Ignored, |entry| entry.marks)
     }
 
-    /// It reduces its window when marks are echoed, counted (`accurate`) or as RFC 3168 has it.
+    /// Whether it reduces its window when CE marks are echoed, counted (`accurate`) or as in RFC
+    /// 3168.
     pub fn responds_to_marks(&self, accurate: bool) -> bool {
         match self.marks() {
             Marks::Ignored => false,
@@ -275,7 +275,7 @@ impl Selection {
         }
     }
 
-    /// Parallel flows that it controls can share what they know: [`crate::window::Group`].
+    /// Whether parallel flows under it can share their knowledge: [`crate::window::Group`].
     pub fn forms_groups(&self) -> bool {
         self.entries().any(|entry| entry.groups)
     }
@@ -285,22 +285,22 @@ impl Selection {
         self.entries().filter_map(|entry| entry.router)
     }
 
-    /// Requirements beyond a window that the transport respects and ACKs that it reports.
+    /// Requirements beyond a transport that respects a window and reports ACKs.
     pub fn needs(&self) -> impl Iterator<Item = (&'static str, Need)> {
         self.entries().flat_map(|entry| entry.needs.iter().map(move |&need| (entry.name, need)))
     }
 
-    /// The parameter with this name in the choice.
+    /// The parameter of the selection with this name.
     pub fn parameter(&self, name: &str) -> Option<&'static Parameter> {
         self.parameters().find(|parameter| parameter.name == name)
     }
 
-    /// Every parameter of the chosen window, start and estimator, or of the model.
+    /// Every parameter of the selected window, start and estimator, or of the model.
     pub fn parameters(&self) -> impl Iterator<Item = &'static Parameter> {
         self.entries().flat_map(|entry| entry.parameters)
     }
 
-    /// Sets a parameter of the choice.
+    /// Sets a parameter of the selection.
     pub fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError> {
         let result = match &mut self.choice {
             Choice::Parts { start, window, estimate } => {
@@ -330,10 +330,10 @@ impl Selection {
         &self.settings
     }
 
-    /// The parameters as a prebuilt object in a kernel takes them: their number, then each as 64
-    /// bits ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the
-    /// start before those of the window. `None` if there is an estimator, or something
-    /// user-defined: no such object is prebuilt.
+    /// The parameters as a prebuilt kernel object takes them: their number, then each as 64 bits
+    /// ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the start
+    /// before those of the window. `None` with an estimator or a user-defined part: no such object
+    /// is prebuilt.
     pub fn parameter_words(&self) -> Option<Vec<u64>> {
         let mut words = alloc::vec![0];
         match &self.choice {
@@ -392,7 +392,7 @@ mod tests {
         }
     }
 
-    /// Keys of start, window and estimator stand in one table in a scenario.
+    /// A scenario holds the keys of start, window and estimator in one table.
     #[test]
     fn no_parameter_belongs_to_two_parts() {
         let of =

@@ -5,7 +5,7 @@ use crate::units::Bytes;
 /// Knowledge of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathEstimate {
-    /// Available bandwidth A on the wire, bit/s: the capacity less what others use of it.
+    /// Available bandwidth A on the wire, bit/s: the capacity less the cross traffic.
     pub available_bps: Option<f64>,
     /// Physical bandwidth K of the narrowest link, bit/s.
     pub capacity_bps: Option<f64>,
@@ -20,19 +20,19 @@ pub struct WindowState {
     pub ssthresh: f64,
     /// Payload of a full segment.
     pub mss: Bytes,
-    /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
+    /// TCP, IP and constant option bytes of a segment on the wire.
     pub header: Bytes,
     /// Advertised window; `Bytes::MAX` without a limit.
     pub receive_window: Bytes,
-    /// Acknowledged bytes count, not acknowledgements: [`Setup::byte_counting`].
+    /// Whether acknowledged bytes count instead of ACKs: [`Setup::byte_counting`].
     pub byte_counting: bool,
-    /// Most segments that one acknowledgement adds in slow start. One: "During slow start, a TCP
+    /// Maximum increase per ACK in slow start, in segments. One: "During slow start, a TCP
     /// increments cwnd by at most SMSS bytes for each ACK received" (RFC 5681). With byte counting
-    /// two, the limit L = 2 SMSS of RFC 3465, section 2.3, until a timeout: in a slow start that
-    /// follows one L is one segment (section 2.4), because an acknowledgement may then cover much
-    /// that left the network long ago. Linux counts all that is acknowledged, also then.
+    /// two, the limit L = 2 SMSS of RFC 3465, section 2.3, until a timeout: in the slow start after
+    /// it L is one segment (section 2.4), because an ACK may then cover much that left the network
+    /// long ago. Linux always counts everything acknowledged.
     pub slow_start_limit: f64,
-    /// The estimator's view of the path, if there is one.
+    /// The estimator's view of the path, if any.
     pub path: PathEstimate,
 }
 
@@ -50,17 +50,17 @@ impl WindowState {
             path: PathEstimate::default(),
         }
     }
-    /// A part may set any window; it is held between one segment and the largest there can be.
+    /// A part may set any window; it is clamped to between one segment and the maximum.
     #[inline]
     pub(crate) fn hold(&mut self) {
         self.cwnd = self.cwnd.clamp(1.0, MAXIMUM_WINDOW_SEGMENTS);
     }
-    /// State that a response to a loss changes.
+    /// The state that a response to a loss changes.
     pub(crate) const fn before(&self) -> WindowBefore {
         let Self { cwnd, ssthresh, slow_start_limit, .. } = *self;
         WindowBefore { cwnd, ssthresh, slow_start_limit }
     }
-    /// Undoes the response to a loss, unless the window has grown beyond what it was: "if the
+    /// Undoes the response to a loss, unless the window has grown beyond its former value: "if the
     /// current cwnd has already exceeded the previous cwnd, CUBIC will continue to use the current
     /// cwnd" (RFC 9438, section 4.9.2).
     pub fn restore(&mut self, before: &WindowBefore) {
@@ -69,13 +69,13 @@ impl WindowState {
             (self.cwnd, self.ssthresh, self.slow_start_limit) = (cwnd, ssthresh, slow_start_limit);
         }
     }
-    /// Segments are another size: their number becomes `ratio` times as large.
+    /// The segment size has changed: multiplies numbers of segments by `ratio`.
     pub(crate) fn rescale(&mut self, ratio: f64) {
         self.cwnd *= ratio;
         self.ssthresh = (self.ssthresh * ratio).max(2.0);
         self.hold();
     }
-    /// cwnd is below ssthresh.
+    /// Whether cwnd is below ssthresh.
     #[inline]
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
@@ -84,15 +84,15 @@ impl WindowState {
     pub fn full_segment_on_wire(&self) -> Bytes {
         self.mss + self.header
     }
-    /// A number of bytes as a number of full segments.
+    /// Converts bytes to full segments.
     #[inline]
     pub fn segments(&self, size: Bytes) -> f64 {
         size.get() as f64 / self.mss.get() as f64
     }
     /// Weight of an ACK of this size where each adds to the window: one, or the acknowledged
-    /// fraction of a segment. To count acknowledgements whatever they cover is "a security hole TCP
-    /// receivers can use to induce the sender into increasing the sending rate too rapidly" (RFC
-    /// 3465): by dividing them.
+    /// fraction of a segment. Counting ACKs whatever they cover is "a security hole TCP receivers
+    /// can use to induce the sender into increasing the sending rate too rapidly" (RFC 3465): by
+    /// dividing them.
     #[inline]
     pub fn acknowledgements(&self, size: Bytes) -> f64 {
         if size >= self.mss { 1.0 } else { self.segments(size) }
@@ -112,14 +112,14 @@ impl WindowState {
     pub fn receive_window_segments(&self) -> f64 {
         self.segments(self.receive_window)
     }
-    /// The window that limits the sender, in segments: cwnd, or the advertised window where that is
-    /// smaller.
+    /// The window that limits the sender, in segments: the smaller of cwnd and the advertised
+    /// window.
     pub fn window_in_use(&self) -> f64 {
         self.cwnd.min(self.receive_window_segments())
     }
 }
 
-/// The window that a loss or a timeout met, for the case that it was spurious.
+/// The window before a loss or a timeout, in case it was spurious.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowBefore {
     /// [`WindowState::cwnd`].
@@ -134,8 +134,8 @@ pub struct WindowBefore {
 /// overflow.
 pub const MAXIMUM_WINDOW_SEGMENTS: f64 = 1e9;
 
-/// Set-up of a connection. The default is a connection of today: ten segments of 1448 bytes, SACK,
-/// byte counting.
+/// Set-up of a connection. The default is a present-day connection: ten segments of 1448 bytes,
+/// SACK, byte counting.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setup {
     /// Payload of a full segment.
@@ -144,15 +144,15 @@ pub struct Setup {
     pub header: Bytes,
     /// Initial window, in segments.
     pub initial_window: f64,
-    /// Initial slow start threshold, in segments; infinite: none.
+    /// Initial slow start threshold, in segments; infinite without one.
     pub initial_ssthresh: f64,
     /// The receiver's window.
     pub receive_window: Bytes,
-    /// The receiver sends SACK blocks, so that more than one loss per round trip can be seen.
+    /// Whether the receiver sends SACK blocks, which reveal more than one loss per round trip.
     pub selective_acks: bool,
-    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    /// Whether slow start and Reno's increase count acknowledged bytes (RFC 3465) instead of ACKs.
     pub byte_counting: bool,
-    /// Seed of the random numbers of algorithms that draw any.
+    /// Seed of the algorithm's random numbers.
     pub seed: u64,
 }
 
@@ -181,7 +181,7 @@ mod tests {
         let mut state = state(10.0);
         assert_eq!(state.full_segment_on_wire(), Bytes(1040));
         assert_eq!(state.segments(Bytes(2500)), 2.5);
-        // A whole segment and more is one acknowledgement, a part of one that part.
+        // An ACK of a whole segment or more counts as one, of a fraction as that fraction.
         assert_eq!(
             [250, 999, 1000, 2000].map(|size| state.acknowledgements(Bytes(size))),
             [0.25, 0.999, 1.0, 1.0]

@@ -51,7 +51,7 @@ impl Time {
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
     }
-    /// The time `span` later, where it is known to be before [`Time::NEVER`]: unchecked.
+    /// The time `span` later, unchecked: it must be before [`Time::NEVER`].
     #[inline]
     pub const fn after(self, span: Duration) -> Self {
         Self(self.0 + span.0)
@@ -72,11 +72,11 @@ impl Duration {
     pub const fn from_picoseconds(picoseconds: u64) -> Self {
         Self(picoseconds)
     }
-    /// `microseconds` µs; too many become the maximum.
+    /// `microseconds` µs, saturating.
     pub const fn from_microseconds(microseconds: u64) -> Self {
         Self(microseconds.saturating_mul(1_000_000))
     }
-    /// `milliseconds` ms; too many become the maximum.
+    /// `milliseconds` ms, saturating.
     pub const fn from_milliseconds(milliseconds: u64) -> Self {
         Self(milliseconds.saturating_mul(1_000_000_000))
     }
@@ -120,7 +120,7 @@ impl Duration {
 impl Bytes {
     /// No bytes.
     pub const ZERO: Self = Self(0);
-    /// As many as there can be: "no limit".
+    /// The maximum: "no limit".
     pub const MAX: Self = Self(u64::MAX);
 
     /// The number.
@@ -142,14 +142,14 @@ impl Rate {
     pub const fn bits_per_second(self) -> u64 {
         self.0
     }
-    /// How long `size` takes at this rate, rounded to the nearest picosecond; the maximum at rate
-    /// zero.
+    /// Transmission time of `size` at this rate, rounded to the nearest picosecond; the maximum at
+    /// rate zero.
     pub const fn transmission_time(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // A packet's time fits in 64 bits, and their division is several times faster: a link with
-        // packets of many sizes has one for each packet.
+        // A packet's time fits in 64 bits, whose division is several times faster: a link with
+        // packets of many sizes divides once per packet.
         if let Some(bits) = size.0.checked_mul(8 * PICOSECONDS_PER_SECOND)
             && let Some(numerator) = bits.checked_add(self.0 / 2)
         {
@@ -159,7 +159,7 @@ impl Rate {
         let picoseconds = numerator / self.0 as u128;
         if picoseconds > u64::MAX as u128 { Duration::MAX } else { Duration(picoseconds as u64) }
     }
-    /// How many whole bytes fit in `span` at this rate.
+    /// Number of whole bytes that fit in `span` at this rate.
     pub const fn bytes_in(self, span: Duration) -> Bytes {
         let bytes = self.0 as u128 * span.0 as u128 / (8 * PICOSECONDS_PER_SECOND as u128);
         if bytes > u64::MAX as u128 { Bytes::MAX } else { Bytes(bytes as u64) }
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!((Time::ZERO + Duration::from_microseconds(10_000)).ticks(tick), 1);
     }
 
-    /// Where it does not divide, to the nearest picosecond: 8/3 s are 2.666... s and 8/7 s are
+    /// Inexact quotients round to the nearest picosecond: 8/3 s are 2.666... s and 8/7 s are
     /// 1.142857 s.
     #[test]
     fn transmission_time_is_rounded_where_the_rate_does_not_divide() {
@@ -291,7 +291,7 @@ mod tests {
             // 1500 B at 1.544 Mbit/s, a T1: 7.772 ms.
             (1_544_000, 1500, 7_772_020_725),
             (2_147_483_647, 9000, 33_527_613),
-            // 10 GB take 80,000 s at 1 Mbit/s, in the arithmetic of 128 bits.
+            // 10 GB take 80,000 s at 1 Mbit/s, in 128-bit arithmetic.
             (1_000_000, 10_000_000_000, 80_000_000_000_000_000),
             (2_147_483_647, 12_345_678_901, 45_991_237_859_238),
             (u64::MAX, 1, 0),
@@ -305,11 +305,11 @@ mod tests {
     fn bytes_of_a_time() {
         let megabit = Rate::from_bits_per_second(1_000_000);
         assert_eq!(megabit.bytes_in(Duration::from_milliseconds(1500)), Bytes(187_500));
-        // What is not whole is not there yet.
+        // A byte counts only when complete.
         assert_eq!(megabit.bytes_in(Duration::from_microseconds(15)), Bytes(1));
     }
 
-    /// 2^63 ps times 4 over 2 is the largest that fits, and what is more is held.
+    /// 2^63 ps times 4 over 2 is the largest that fits; larger products saturate.
     #[test]
     fn scaled_spans() {
         let span = Duration::from_picoseconds;
@@ -320,8 +320,8 @@ mod tests {
         assert_eq!(span(10).scaled(0, 4), Duration::ZERO);
     }
 
-    /// Nanoseconds are whole in both; what std can say and we cannot is held, and picoseconds are
-    /// rounded down.
+    /// Whole nanoseconds convert exactly; std's larger values saturate, and picoseconds are rounded
+    /// down.
     #[test]
     fn lengths_of_time_of_the_standard_library() {
         use core::time::Duration as Std;
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(Std::from(Duration::from_picoseconds(1999)), Std::from_nanos(1));
     }
 
-    /// As errors and failed tests show them.
+    /// The format in errors and failed tests.
     #[test]
     fn shown() {
         assert_eq!(format!("{:?} {:?}", Bytes(5), Rate::from_bits_per_second(7)), "5 B 7 bit/s");

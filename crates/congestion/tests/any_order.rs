@@ -1,6 +1,6 @@
-//! Every start with every window algorithm, every model and every estimator, whatever parameters,
-//! under events in any order, also impossible ones: at random, and those that the fuzzer of `fuzz/`
-//! has kept.
+//! Every start with every window algorithm, every model and every estimator, with any parameters,
+//! under events in any order, including impossible ones: random events, and those that the fuzzer
+//! of `fuzz/` has kept.
 
 mod harness;
 
@@ -17,7 +17,7 @@ use selfclock_congestion::{
     MssChanged, PeerOption, Rate, RateSample, RecoveryEnded, Sent, SpuriousLoss, Time, Timeout,
 };
 
-/// Mostly like what happens, with the ends of the range among it.
+/// Mostly realistic sizes, including the ends of the range.
 fn bytes() -> impl Strategy<Value = u64> {
     prop_oneof![
         4 => Just(MSS),
@@ -49,8 +49,7 @@ fn option() -> impl Strategy<Value = Option<PeerOption>> {
         any::<u8>().prop_map(|id| SwiftStartOption::Mark(PairMark::First, id)),
     ]
     .prop_map(PeerOption::SwiftStart);
-    // What a receiver answers that makes up the nonce is hardly ever right: `answer_request` tells
-    // it.
+    // A made-up nonce from a receiver is hardly ever right: `answer_request` supplies it.
     let quick = (any::<u8>(), any::<u8>(), any::<u32>())
         .prop_map(|(rate, ttl_difference, nonce)| QuickStartOption::Response { rate, ttl_difference, nonce })
         .prop_map(PeerOption::QuickStart);
@@ -135,10 +134,9 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A receiver that divides its acknowledgements lets no window grow further than one that
-/// acknowledges each segment: "a security hole TCP receivers can use to induce the sender into
-/// increasing the sending rate too rapidly" (RFC 3465). Windows that add something per
-/// acknowledgement used to add it ten times for ten parts of a segment.
+/// Dividing ACKs grows no window faster than one ACK per segment: "a security hole TCP receivers
+/// can use to induce the sender into increasing the sending rate too rapidly" (RFC 3465). Windows
+/// that grow per ACK used to grow ten times as fast for ten parts of a segment.
 #[test]
 fn divided_acknowledgements_gain_nothing() {
     for window in names(Part::Window) {
@@ -171,12 +169,12 @@ fn divided_acknowledgements_gain_nothing() {
             connection.cwnd()
         };
         let (whole, divided) = (grown(1), grown(10));
-        // What is added is a part of the window as it then is: second-order differences.
+        // The increase is a fraction of the current window: second-order differences.
         assert!(divided - 100.0 <= 1.02 * (whole - 100.0) + 1e-9, "{window}: {whole} and {divided} segments");
     }
 }
 
-/// Findings of the fuzzer worth keeping.
+/// Fuzzer findings worth keeping.
 #[test]
 fn the_corpus_of_the_fuzzer() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/any_order");

@@ -1,28 +1,28 @@
-//! The windows that the scripts of packetdrill publish for CUBIC in Linux
-//! (github.com/google/packetdrill, folder `gtests/net/tcp/cubic`), from the same acknowledgements
-//! at the same times. What those scripts say of which segment leaves when is compared in
-//! `selfclock-simulator`, `transport/sender/packetdrill.rs`.
+//! The windows that packetdrill's scripts publish for CUBIC in Linux
+//! (github.com/google/packetdrill, folder `gtests/net/tcp/cubic`), from the same ACKs at the same
+//! times. The segments that those scripts expect are compared in `selfclock-simulator`,
+//! `transport/sender/packetdrill.rs`.
 //!
-//! Linux is not RFC 9438 to the letter. So that its windows can be compared all the same, the
-//! acknowledgements are told here as Linux counts them:
+//! Linux is not RFC 9438 to the letter. To make its windows comparable nevertheless, the ACKs are
+//! fed here as Linux counts them:
 //! * Linux adds (target - cwnd)/cwnd for each *segment* acknowledged, the RFC "for each received
-//!   new ACK" (section 4.4): an acknowledgement of two segments is told as two of one.
+//!   new ACK" (section 4.4): an ACK of two segments is fed as two of one.
 //! * Linux looks one *smallest* round-trip time ahead (`delay_min`), the RFC one *smoothed*
-//!   round-trip time (section 4.2): the smallest is told as the smoothed one. In these scripts 2
+//!   round-trip time (section 4.2): the smallest is fed as the smoothed one. In these scripts 2
 //!   segments are acknowledged each 100 ms, so that a window of 50 takes 2.5 s to go round where
 //!   the smallest round trip is 100 ms.
 //!
-//! What remains is Linux's arithmetic in whole segments, and one rule of its own:
-//! * A fraction of a segment, less than 1, waits in a counter, and the target is cut to whole
+//! The remaining difference is Linux's arithmetic in whole segments, and one rule of its own:
+//! * A fraction of a segment, less than 1, waits in a counter, and the target is truncated to whole
 //!   segments.
-//! * So is cwnd/(target - cwnd), how many segments must be acknowledged for one more: 2.9 is 2.
+//! * So is cwnd/(target - cwnd), the number of segments to acknowledge for one more: 2.9 is 2.
 //!   Where the curve becomes steep that is up to 1.5 times the RFC's growth.
-//! * While W_max is unknown it is 20 at most ("increase cwnd 5% per RTT"), as long as the curve is
+//! * While W_max is unknown it is at most 20 ("increase cwnd 5% per RTT"), as long as the curve is
 //!   flat up to 2 segments more.
 //!
-//! `what_remains_is_linux_arithmetic` does the RFC's formula with these three, and gives every
+//! `what_remains_is_linux_arithmetic` applies these three to the RFC's formula, and obtains every
 //! published window. The tolerance of 2 segments, for the first and the third, was written down
-//! before the first run; it became 3 when the second was seen: 2.4.
+//! before the first run; it became 3 when the second was found: 2.4.
 
 use selfclock_congestion::controller::Controller;
 use selfclock_congestion::parameter::Value;
@@ -31,7 +31,7 @@ use selfclock_congestion::state::Setup;
 use selfclock_congestion::{Acknowledged, Bytes, Duration, Time, Timeout};
 
 const MSS: u64 = 1000;
-/// Segments; the reasons are above.
+/// Segments; reasons above.
 const TOLERANCE: f64 = 3.0;
 
 struct Script {
@@ -87,7 +87,7 @@ impl Script {
         self.control.snapshot().cwnd_segments
     }
 
-    /// The window at the acknowledgement of each of these segments; the largest deviation.
+    /// Checks the window at the ACK of each of these segments; returns the largest deviation.
     fn follows(&mut self, name: &str, rows: &[(u64, f64)]) -> f64 {
         let mut worst: f64 = 0.0;
         for &(segment, linux) in rows {
@@ -113,7 +113,7 @@ fn bulk() -> Vec<(u64, f64)> {
     rows
 }
 
-/// `cubic-bulk-166k`: slow start to 48, where HyStart of Linux ends it (told here as ssthresh:
+/// `cubic-bulk-166k`: slow start to 48, where HyStart of Linux ends it (fed here as ssthresh:
 /// HyStart++ is another algorithm), then the curve with W_max = 48 and K = 0, then the limit of 1.5
 /// windows in a round trip, half a segment for each that is acknowledged.
 #[test]
@@ -127,20 +127,19 @@ fn bulk_at_166_kbit_per_second() {
     let rows = bulk();
     let worst = script.follows("bulk", &rows);
     println!("bulk: {} rows, worst {worst:.2} segments", rows.len());
-    // Where only the limit counts windows grow alike, to the fraction.
+    // Where only the limit applies, windows grow alike, to the fraction.
     let before = script.window();
     script.until(420);
     assert!((script.window() - before - 10.0).abs() < 1e-9);
 }
 
-/// RFC 9438's curve with W_max = 48 and K = 0, in the whole numbers of Linux: the published
-/// windows, each of them.
+/// RFC 9438's curve with W_max = 48 and K = 0, in Linux's integers: every published window.
 #[test]
 fn what_remains_is_linux_arithmetic() {
     let (mut cwnd, mut counter, mut windows) = (48_u64, 0, Vec::new());
     for acknowledgement in 0..181_u32 {
-        // The first acknowledgement above ssthresh begins the stage; the smallest round-trip time
-        // is looked ahead.
+        // The first ACK above ssthresh begins the stage; the prediction is one smallest round-trip
+        // time ahead.
         let t = f64::from(acknowledgement) * 0.1 + 0.1;
         let target = 48 + (0.4 * t * t * t) as u64;
         let for_one = if target > cwnd { cwnd / (target - cwnd) } else { u64::MAX }.clamp(2, 20);
@@ -158,7 +157,7 @@ fn what_remains_is_linux_arithmetic() {
 
 /// `cubic-bulk-166k-idle-restart`: the same with 4 s without anything to send after the first 40
 /// segments. Time in which the window does not limit must not count (RFC 9438, section 4.2); in
-/// Linux the clock goes on with the write, here with the first acknowledgement, 100 ms later.
+/// Linux the clock resumes with the write, here with the first ACK, 100 ms later.
 #[test]
 fn bulk_with_an_idle_time() {
     let mut script = Script::new(48.0);
@@ -175,8 +174,8 @@ fn bulk_with_an_idle_time() {
 /// `cubic-rto-ss-ca-cwnd-bump`: a timeout with a window of 10, slow start to ssthresh, then
 /// congestion avoidance.
 ///
-/// ssthresh is 0.7 of the window in Linux, 0.7 of the flight in the RFC (section 4.6): the one
-/// segment that the script has in flight would make it 2 here, so ten are told.
+/// ssthresh is 0.7 of the window in Linux, 0.7 of the flight in the RFC (section 4.6): the script's
+/// one segment in flight would make it 2 here, so the test reports ten.
 #[test]
 fn a_timeout_then_slow_start_then_congestion_avoidance() {
     let mut script = Script::new(f64::INFINITY);
@@ -186,8 +185,7 @@ fn a_timeout_then_slow_start_then_congestion_avoidance() {
     script.ack(1, true);
     let snapshot = script.control.snapshot();
     assert_eq!((snapshot.cwnd_segments, snapshot.ssthresh_segments), (2.0, 7.0));
-    // The times of the script between acknowledgements of one segment, and the windows that it
-    // publishes.
+    // The script's times between ACKs of one segment, and its published windows.
     let slow_start = [(100, 3.0), (2, 4.0), (98, 5.0), (2, 6.0), (2, 7.0)];
     for (wait, linux) in slow_start {
         script.wait(wait);

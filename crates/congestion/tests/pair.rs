@@ -1,5 +1,5 @@
-//! Controllers of types that the compiler knows, as they are compiled for the kernel, decide as
-//! those that are chosen by name.
+//! Controllers of types known at compile time, as compiled for the kernel, decide like those chosen
+//! by name.
 
 use selfclock_congestion::composition::{Alone, Composition, Pair};
 use selfclock_congestion::model::{bbr3, prague};
@@ -28,7 +28,7 @@ impl Random {
 
 const MSS: u64 = 1448;
 
-/// Every kind of event, ACKs above all, with delivery rates.
+/// Every kind of event, mostly ACKs, with delivery rates.
 fn events() -> Vec<Event> {
     let mut random = Random(7);
     let (mut now, mut total) = (Time::ZERO, 0);

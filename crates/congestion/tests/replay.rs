@@ -47,7 +47,7 @@ fn every_algorithm_answers_as_on_record() {
     assert!(bytes < 1 << 20, "{bytes} bytes of traces");
 }
 
-/// No algorithm has been spared anything.
+/// Every recording contains every kind of event.
 #[test]
 fn every_event_is_on_record() {
     for entry in ENTRIES {
@@ -57,14 +57,14 @@ fn every_event_is_on_record() {
             .filter_map(|record| if let Record::Event(event) = record { Some(event) } else { None })
             .map(|event| format!("{event:?}").split(['(', ' ']).next().map(str::to_owned))
             .collect();
-        // No handshake is lost; a mark is either echoed or counted.
+        // No handshake is lost; a CE mark is either echoed or counted.
         let responds = Selection::from_label(entry.name).is_ok_and(|it| it.responds_to_marks(false));
         assert_eq!(kinds.len(), if responds { 10 } else { 9 }, "{}: {kinds:?}", entry.name);
     }
 }
 
-/// The replay can fail: of another algorithm, of a parameter that is one part in a million off, and
-/// of a changed byte.
+/// The replay can fail: of another algorithm, of a parameter that is off by one part in a million,
+/// and of a changed byte.
 #[test]
 fn a_change_is_seen() {
     let trace = recorded("cubic");
@@ -100,7 +100,7 @@ fn damaged_traces_are_refused() {
     }
 }
 
-/// Findings of the fuzzer worth keeping.
+/// Fuzzer findings worth keeping.
 #[test]
 fn the_corpus_of_the_fuzzer() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/replay");
@@ -132,7 +132,7 @@ fn the_header_makes_the_same_connection() {
     }
 }
 
-/// A trace that is taken piece by piece is the same trace.
+/// A trace taken piece by piece is the same trace.
 #[test]
 fn a_trace_in_pieces() {
     let cubic = Selection::from_label("cubic").expect("built in");

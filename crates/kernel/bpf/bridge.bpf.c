@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A congestion control whose decisions are made in user space. Every event of a connection goes there through a ring buffer;
- * the answer comes back through a slot of an array. A flow that gets no answer goes on under Reno. */
+/* A congestion control whose decisions are made in user space. Every event of a connection goes
+ * there through a ring buffer; the answer comes back through a slot of an array. A flow without
+ * answers falls back to Reno. */
 #include "report.h"
 #include "window.h"
 
@@ -69,7 +70,8 @@ int end(u64 *context)
 	return 0;
 }
 
-/* Asked at the beginning of a reduction, before user space can know of it: half the window until its answer comes. */
+/* Called at the beginning of a reduction, before user space can react: half the window until its
+ * answer comes. */
 SEC("struct_ops/ssthresh")
 int threshold(u64 *context)
 {
@@ -90,7 +92,7 @@ int change_state(u64 *context)
 	report(sk, STATE, 0, new_state, NULL);
 	if (new_state == RECOVERY || new_state == CWR) {
 		flow->prr_delivered = 0;
-		/* Whether CWR is due to a mark shows at the ACK that follows. */
+  /* Whether CWR is due to a CE mark shows at the next ACK. */
 		flow->floor = flow->number + (new_state == CWR);
 	} else if (new_state == LOSS) {
 		flow->floor = flow->number;
@@ -115,8 +117,8 @@ int undo(u64 *context)
 	return cwnd;
 }
 
-/* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events: told after an idle time
- * of a round trip alone, where it is a restart. */
+/* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events,
+ * so it is reported only after one RTT of idle time, where it is a restart. */
 SEC("struct_ops/cwnd_event")
 int restart(u64 *context)
 {
@@ -128,7 +130,7 @@ int restart(u64 *context)
 	return 0;
 }
 
-/* Is somebody there? Reno takes over after four round trips, and 100 ms, in which no event was answered. */
+/* Watchdog: Reno takes over when no event has been answered for four round trips and 100 ms. */
 INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags, u64 now)
 {
 	struct tcp_sock *tp = tcp_of(sk);
@@ -143,7 +145,7 @@ INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	if (flow->fallback || flow->number == answers || now - flow->since <= MAX(4 * (u64)(tp->srtt_us >> 3) * 1000, 100 * MS))
 		return;
 	flow->fallback = 1;
-	/* What paces may have no threshold: Reno must not begin with a slow start from its window. */
+ /* A paced algorithm may have no threshold: Reno must not slow-start from its window. */
 	if (flow->applied && (flags & PACE || !(flags & PRR)))
 		tp->snd_ssthresh = MIN(tp->snd_ssthresh, tp->snd_cwnd);
 	slot->fallbacks++;
@@ -160,7 +162,7 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	u32 since = tp->delivered - ONCE(slot->delivered);
 	u64 pacing = ONCE(slot->pacing);
 
-	/* An atomic addition that fetches is a full barrier: `began` is read after the rest. */
+ /* An atomic fetch-and-add is a full barrier: `began` is read after the rest. */
 	__sync_fetch_and_add(&slot->applied, 1);
 	if (ONCE(slot->began) != answers) {
 		slot->torn++;
@@ -169,7 +171,7 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	if (flow->number != answers)
 		slot->late++;
 	if (answers >= flow->floor) {
-		/* What this ACK, and those that are not answered yet, will have added. */
+  /* Predicted growth from this ACK and from those not answered yet. */
 		if (flags & EXTRAPOLATE && flow->state != CWR && flow->state != RECOVERY && since < 1u << 20) {
 			u32 grown = cwnd + (u32)(((u64)since * slope) >> 16);
 			cwnd = cwnd < ssthresh ? MIN(grown, MAX(ssthresh, cwnd)) : grown;
@@ -228,7 +230,7 @@ int control_window(u64 *context)
 		if (flags & PRR)
 			cwnd = reduced(tp, flow, flag, rs);
 	} else if (flow->state == LOSS && !flow->fallback && answers < flow->floor) {
-		/* A timeout that is not answered yet: slow start from what the kernel left. */
+  /* A timeout not answered yet: slow start from the window the kernel left. */
 		cwnd = flow->target = tp->snd_cwnd + rs->acked_sacked;
 	}
 	tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp);
@@ -242,7 +244,7 @@ int control_window(u64 *context)
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops selfclock = {
-	/* May be the default of a namespace. */
+ /* Allowed as the default of a namespace. */
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)begin,
 	.release = (void *)end,

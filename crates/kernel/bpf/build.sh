@@ -1,5 +1,6 @@
 #!/bin/sh
-# Compiles the kernel parts: build.sh [DIRECTORY]. The same bytes wherever it is done: no path of the machine is in them.
+# Compiles the kernel parts: build.sh [DIRECTORY]. The output is reproducible: it contains no path
+# of the machine.
 set -e
 cd "$(dirname "$0")"
 out=${1:-.}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an event says of a connection and of an ACK. */
+/* The fields of an event that describe a connection and an ACK. */
 #ifndef SELFCLOCK_DESCRIBE_H
 #define SELFCLOCK_DESCRIBE_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The edge of a network, at the device behind which the sources are: data that comes in is reported, and the window of ACKs
- * that go out is limited to what user space allows their flow. Only TCP over IPv4; everything else passes untouched. */
+/* The edge of a network, at the device that faces the sources: reports incoming data, and limits
+ * the window in outgoing ACKs to what user space allows their flow. Only TCP over IPv4; everything
+ * else passes unchanged. */
 #include "packet.h"
 
 char gpl[] SEC("license") = "GPL";
@@ -16,7 +17,7 @@ struct key {
 	u16 source_port, receiver_port;
 };
 
-/* What the programs know of it. */
+/* State of a flow in these programs. */
 struct entry {
 	u32 edge;		/* right edge of the window advertised to the source */
 	u32 scaled;		/* shift + 1 of the receiver's window; 0: its SYN was not seen */
@@ -55,7 +56,7 @@ struct {
 	NUMBER(max_entries, 1 << 22);
 } passages SEC(".maps");
 
-/* Shift + 1 of the window scale option; 0: none. */
+/* Shift + 1 of the window scale option; 0 without the option. */
 INLINE u32 scale_of(struct sk_buff *skb, const struct segment *s)
 {
 	u32 at = s->tcp + 20, end = at + s->options;
@@ -92,7 +93,7 @@ INLINE void report(struct sk_buff *skb, const struct key *key, const struct segm
 	p->window = window;
 	p->what = what;
 	p->segments = MAX(skb->gso_segs, 1u);
-	/* The daemon looks by itself: a wake-up costs more than all this. */
+ /* The daemon polls: a wake-up costs more than all of this. */
 	ring_submit(p, NO_WAKEUP);
 }
 
@@ -108,7 +109,7 @@ int from_source(struct sk_buff *skb)
 
 	if (s.flags & SYN) {
 		struct entry fresh = { .source_scales = scale_of(skb, &s) > 0 };
-		/* The source answers: the receiver's SYN is known. */
+  /* The source answers the receiver's SYN, which is therefore known. */
 		if (s.flags & ACKED && (entry = map_lookup(&flows, &key)))
 			entry->source_scales = fresh.source_scales;
 		else
@@ -121,7 +122,7 @@ int from_source(struct sk_buff *skb)
 	return NEXT;
 }
 
-/* The window that an ACK may offer: what is allowed, but its right edge does not move left. */
+/* The window that an ACK may offer: at most what is allowed, but its right edge never moves left. */
 INLINE u32 allowed(const struct key *key, struct entry *entry, u32 acknowledgement, u32 offered)
 {
 	u64 *limit = map_lookup(&limits, key);
@@ -157,7 +158,7 @@ int to_source(struct sk_buff *skb)
 			map_update(&flows, &key, &fresh, ANY);
 		return NEXT;
 	}
-	/* A flow whose SYN was not seen passes: its windows have no unit. */
+ /* Without its SYN a flow's scale is unknown: its windows pass unchanged. */
 	if (!entry || !entry->scaled || !(s.flags & ACKED) || s.flags & RST)
 		return NEXT;
 	shift = entry->source_scales ? entry->scaled - 1 : 0;
@@ -165,7 +166,7 @@ int to_source(struct sk_buff *skb)
 		return NEXT;
 	offered = (u32)s.window << shift;
 	window = allowed(&key, entry, s.acknowledgement, offered);
-	/* Upwards to whole units: a window of less than one would be none, and stall the source. */
+ /* Rounded up to whole units: a window below one unit would be zero and stall the source. */
 	unit = (window + (1u << shift) - 1) >> shift;
 	if (unit < s.window) {
 		u16 from = __builtin_bswap16(s.window), to = __builtin_bswap16((u16)unit);

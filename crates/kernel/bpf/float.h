@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* IEEE 754 binary64 in integers, rounded to nearest, ties to even: BPF has no floating point. Results are those of a CPU to the
- * last bit, but for subnormal numbers: one that comes in counts as zero, and a result below 2^-1022 is zero. Algorithms
- * compute with windows, times and rates, of which none comes near. Every NaN is the same one.
- * The functions have the names by which a compiler calls them; each is verified once, whoever calls it.
+/* IEEE 754 binary64 in integers, rounded to nearest, ties to even: BPF has no floating point.
+ * Results equal a CPU's to the last bit, except for subnormal numbers: operands and results below
+ * 2^-1022 count as zero. Windows, times and rates stay far away from that range. All NaNs are one
+ * NaN. The functions have the names that compilers call; each is verified once, not per caller.
  *
- * BPF has no set-on-compare: a comparison is a branch, and the verifier follows both sides. Where one stands in a loop, carries
- * are computed from bits instead, and hidden from the optimizer, which would make a branch of them. */
+ * BPF has no set-on-compare: a comparison is a branch, and the verifier follows both sides. Inside
+ * loops, carries are computed from bits instead, and hidden from the optimizer, which would turn
+ * them into branches. */
 #ifndef SELFCLOCK_FLOAT_H
 #define SELFCLOCK_FLOAT_H
 
@@ -42,7 +43,7 @@ FLOAT_INLINE int float_leading_zeros(float_bits x)
 	return zeros;
 }
 
-/* Rounds. The leading bit of `m` is bit 62, and bit 0 stands for all that is below it. */
+/* Rounds. The leading bit of `m` is bit 62; bit 0 is sticky. */
 FLOAT_INLINE float_bits float_packed(float_bits sign, int exponent, float_bits m)
 {
 	float_bits below = m & 0x3ff;
@@ -54,11 +55,11 @@ FLOAT_INLINE float_bits float_packed(float_bits sign, int exponent, float_bits m
 	m >>= 10;
 	if (below > 0x200 || (below == 0x200 && m & 1))
 		m++;
-	/* A carry out of the fraction raises the exponent, to infinity if need be. */
+ /* A carry out of the fraction raises the exponent, up to infinity. */
 	return sign | (((float_bits)exponent << 52) + (m - FLOAT_HIDDEN));
 }
 
-/* The sum of two numbers of which the first is not the smaller; its sign is given. */
+/* Sum of two numbers, the larger magnitude first; the sign is given. */
 FLOAT_INLINE float_bits float_added(float_bits a, float_bits b, float_bits sign, int subtract)
 {
 	int exponent = float_exponent(a), other = float_exponent(b), shift = exponent - other;
@@ -114,7 +115,7 @@ FLOAT_FUNCTION float_bits __subdf3(float_bits a, float_bits b)
 	return float_added(b, a, b & FLOAT_SIGN, subtract);
 }
 
-/* 64 by 64 bits in halves: BPF multiplies to 64 bits. */
+/* 64 by 64 bits in halves: BPF multiplication yields only 64 bits. */
 FLOAT_INLINE float_bits float_product(float_bits m, float_bits n, float_bits *high)
 {
 	float_bits low = (m & 0xffffffff) * (n & 0xffffffff);
@@ -126,7 +127,7 @@ FLOAT_INLINE float_bits float_product(float_bits m, float_bits n, float_bits *hi
 	return middle << 32 | (low & 0xffffffff);
 }
 
-/* What a product of integers has beyond 64 bits. */
+/* The upper 64 bits of an integer product. */
 FLOAT_FUNCTION float_bits __selfclock_high_product(float_bits m, float_bits n)
 {
 	float_bits high;
@@ -175,7 +176,7 @@ FLOAT_FUNCTION float_bits __divdf3(float_bits a, float_bits b)
 		exponent--;
 	}
 	rest -= divisor;
-	/* 62 bits of the fraction, eleven at a time: a rest of 53 bits has room for no more. */
+ /* 62 bits of the fraction, eleven at a time: a 53-bit remainder has room for no more. */
 #define FLOAT_DIGITS(count)                                \
 	rest <<= (count);                                  \
 	quotient = quotient << (count) | (rest / divisor); \
@@ -190,7 +191,7 @@ FLOAT_FUNCTION float_bits __divdf3(float_bits a, float_bits b)
 	return float_packed(sign, exponent, quotient | !!rest);
 }
 
-/* -1, 0, 1; 2 if one is NaN. Subnormals are zeros here too. */
+/* -1, 0, 1; 2 if either is NaN. Subnormals count as zero here too. */
 FLOAT_INLINE int float_order(float_bits a, float_bits b)
 {
 	if (float_is_nan(a) || float_is_nan(b))
@@ -206,7 +207,7 @@ FLOAT_INLINE int float_order(float_bits a, float_bits b)
 	return (a < b) != a >> 63 ? -1 : 1;
 }
 
-/* As compilers call them: what is not ordered makes each comparison false. */
+/* The compilers' convention: an unordered pair makes every comparison false. */
 FLOAT_FUNCTION int __ltdf2(float_bits a, float_bits b) { int order = float_order(a, b); return order == 2 ? 1 : order; }
 FLOAT_FUNCTION int __ledf2(float_bits a, float_bits b) { int order = float_order(a, b); return order == 2 ? 1 : order; }
 FLOAT_FUNCTION int __gtdf2(float_bits a, float_bits b) { int order = float_order(a, b); return order == 2 ? -1 : order; }
@@ -214,10 +215,10 @@ FLOAT_FUNCTION int __gedf2(float_bits a, float_bits b) { int order = float_order
 FLOAT_FUNCTION int __eqdf2(float_bits a, float_bits b) { return float_order(a, b) != 0; }
 FLOAT_FUNCTION int __nedf2(float_bits a, float_bits b) { return float_order(a, b) != 0; }
 FLOAT_FUNCTION int __unorddf2(float_bits a, float_bits b) { return float_order(a, b) == 2; }
-/* Zero if equal or not ordered. */
+/* Zero if equal or unordered. */
 FLOAT_FUNCTION int __selfclock_uedf2(float_bits a, float_bits b) { int order = float_order(a, b); return order == 1 || order == -1; }
 
-/* The other one if one is NaN. */
+/* The other operand if one is NaN. */
 FLOAT_FUNCTION float_bits __selfclock_maxdf(float_bits a, float_bits b)
 {
 	int order = float_order(a, b);
@@ -250,7 +251,7 @@ FLOAT_INLINE float_bits float_of(float_bits sign, float_bits x)
 FLOAT_FUNCTION float_bits __floatundidf(float_bits x) { return float_of(0, x); }
 FLOAT_FUNCTION float_bits __floatdidf(float_bits x) { return float_of(x & FLOAT_SIGN, x >> 63 ? -x : x); }
 
-/* Towards zero; what does not fit is the nearest that does, and NaN zero: `as` of Rust. */
+/* Truncates and saturates, NaN to zero, like Rust's `as`. */
 FLOAT_FUNCTION float_bits __selfclock_to_u64(float_bits a)
 {
 	int exponent = float_exponent(a) - FLOAT_BIAS;
@@ -280,9 +281,9 @@ FLOAT_FUNCTION float_bits __selfclock_to_i64(float_bits a)
 #define FLOAT_BORROW(a, b) (((~(a) & (b)) | (~((a) ^ (b)) & ((a) - (b)))) >> 63)
 #define FLOAT_CARRY(a, b) ((((a) & (b)) | (((a) | (b)) & ~((a) + (b)))) >> 63)
 
-/* The cube root, digit by digit, hence correctly rounded: as every cube root that is, it equals the one of Rust's libm.
- * 55 binary digits: with r the root so far, the next is 1 if 3 (2r)^2 + 3 (2r) + 1 fits in the rest. Rest and square have up to
- * 110 bits: high and low halves. */
+/* The cube root, digit by digit, hence correctly rounded and equal to that of Rust's libm. 55
+ * binary digits: with r the root so far, the next digit is 1 if 3 (2r)^2 + 3 (2r) + 1 fits in the
+ * remainder. Remainder and square have up to 110 bits: high and low halves. */
 FLOAT_FUNCTION float_bits __selfclock_cbrt(float_bits a)
 {
 	float_bits exponent = float_exponent(a), m = float_significand(a), of_three, third;
@@ -293,7 +294,8 @@ FLOAT_FUNCTION float_bits __selfclock_cbrt(float_bits a)
 		return float_is_nan(a) ? FLOAT_NAN : a;
 	if (!exponent)
 		return a & FLOAT_SIGN;
-	/* The exponent is to divide by three. Of 2^(exponent - 1075) m, kept positive by 3000 = 3 * 1000. */
+ /* Make the exponent of 2^(exponent - 1075) m divisible by three; 3000 = 3 * 1000 keeps it
+  * positive. */
 	exponent += 3000 - 1075 - 108;
 	of_three = exponent % 3;
 	third = exponent / 3;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The helpers of the kernel that are called, by number (include/uapi/linux/bpf.h), and how maps are declared. */
+/* Numbers of the kernel helpers called here (include/uapi/linux/bpf.h), and macros that declare
+ * maps. */
 #ifndef SELFCLOCK_HELPERS_H
 #define SELFCLOCK_HELPERS_H
 
@@ -8,7 +9,7 @@
 #define SEC(name) __attribute__((section(name), used))
 #define INLINE static inline __attribute__((always_inline))
 
-/* A map is declared as a structure whose types say what it is: the loader reads them from BTF. */
+/* A map is declared as a structure whose types describe it; the loader reads them from BTF. */
 #define NUMBER(name, value) int (*name)[value]
 #define TYPE(name, value) value *name
 
@@ -25,7 +26,7 @@ static void *(*const sk_storage)(void *map, void *sk, void *value, u64 flags) = 
 static void *(*const ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*const ring_submit)(void *data, u64 flags) = (void *)132;
 
-/* A bit field, which has no address that could be relocated: where its bytes are and how to shift them. */
+/* A bit field has no address to relocate: CO-RE supplies its bytes and shifts. */
 #define BITS(pointer, field)                                                              \
 	({                                                                                \
 		const u8 *at = (const u8 *)(pointer) + FIELD_INFO(pointer, field, 0);     \
@@ -41,7 +42,7 @@ static void (*const ring_submit)(void *data, u64 flags) = (void *)132;
 	})
 #define FIELD_INFO(pointer, field, what) __builtin_preserve_field_info((pointer)->field, what)
 
-/* Memory that user space writes: read once, where it is written. */
+/* Memory that user space writes: a single read. */
 #define ONCE(place) (*(volatile typeof(place) *)&(place))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* A congestion control that decides in the kernel: the algorithm is Rust, compiled to BPF and linked in (src/native.rs). It is
- * told the same events as in bridge.bpf.c, and its decision holds at once. */
+/* A congestion control that decides in the kernel: the algorithm is Rust, compiled to BPF and
+ * linked in (src/native.rs). It receives the same events as in bridge.bpf.c, and its decision takes
+ * effect at once. */
 #include "native.h"
 #include "describe.h"
 
 char gpl[] SEC("license") = "GPL";
 
-/* A flow's own memory, icsk_ca_priv, for what is not the algorithm's. */
+/* The flow's icsk_ca_priv, for everything but the algorithm. */
 struct flow {
 	u64 id, number;
 	u64 last;		/* time of the last ACK */
@@ -18,7 +19,7 @@ _Static_assert(sizeof(struct flow) <= 104, "icsk_ca_priv");
 
 #include "window.h"
 
-/* A connection of the algorithm: FLOW_WORDS is what it takes. */
+/* A connection of the algorithm, FLOW_WORDS long. */
 struct state {
 	struct native_record now;
 	u64 flow[FLOW_WORDS];
@@ -64,7 +65,7 @@ INLINE struct native_control *the_control(void)
 	u32 zero = 0;
 	return map_lookup(&control, &zero);
 }
-/* None before `init` (a SYN is sent or times out), and none if there was no memory. */
+/* NULL before `init` (a SYN is sent or times out), or if memory ran out. */
 INLINE struct state *state_of(struct sock *sk) { return flow_of(sk)->id ? sk_storage(&flows, sk, NULL, 0) : NULL; }
 
 static __attribute__((noinline)) int record(struct state *state, struct native_control *all)
@@ -84,7 +85,8 @@ static __attribute__((noinline)) int record(struct state *state, struct native_c
 	return 0;
 }
 
-/* The algorithm, in functions of their own: each has a stack of its own, of 512 bytes with all that it calls. */
+/* The algorithm, in separate functions: each has its own stack of 512 bytes, shared with its
+ * callees. */
 static __attribute__((noinline)) int decide_begin(struct state *state, struct parameters *given)
 {
 	if (state && given)
@@ -127,7 +129,7 @@ static __attribute__((noinline)) int describe(struct sock *sk, struct state *sta
 	return 0;
 }
 
-/* Tells the algorithm, whose decision is then in `state`. */
+/* Passes the event to the algorithm, which leaves its decision in `state`. */
 INLINE void decide(struct sock *sk, struct state *state, u64 how, s32 flag, const struct rate_sample *rs)
 {
 	struct native_control *all = the_control();
@@ -150,7 +152,7 @@ INLINE void decide(struct sock *sk, struct state *state, u64 how, s32 flag, cons
 		record(state, all);
 }
 
-/* What the algorithm has decided. The window is its target: in recovery PRR leads there. */
+/* Applies the decision. The window is a target, which PRR approaches in recovery. */
 INLINE void apply(struct sock *sk, struct flow *flow, const struct decision *decision)
 {
 	tcp_of(sk)->snd_ssthresh = decision->ssthresh;
@@ -207,7 +209,7 @@ int end(u64 *context)
 	return 0;
 }
 
-/* Asked before the change of state, which is when the algorithm decides: half the window until then. */
+/* Called before the change of state, at which the algorithm decides: half the window until then. */
 SEC("struct_ops/ssthresh")
 int threshold(u64 *context)
 {
@@ -228,7 +230,7 @@ int change_state(u64 *context)
 
 	if (state) {
 		decide(sk, state, STATE | (u32)new_state << 8, 0, NULL);
-		/* Whether CWR is due to a mark shows at the ACK that follows. */
+  /* Whether CWR is due to a CE mark shows at the next ACK. */
 		if (new_state != CWR)
 			apply(sk, flow, &state->now.decision);
 	}
@@ -256,7 +258,7 @@ int undo(u64 *context)
 	return MAX(flow->target, 1u);
 }
 
-/* A restart: a segment leaves while nothing is in flight, after an idle time of a round trip. */
+/* A restart: a segment leaves while nothing is in flight, after one RTT of idle time. */
 SEC("struct_ops/cwnd_event")
 int restart(u64 *context)
 {
@@ -309,7 +311,7 @@ int control_window(u64 *context)
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops selfclock = {
-	/* May be the default of a namespace. */
+ /* Allowed as the default of a namespace. */
 	.flags = TCP_CONG_NON_RESTRICTED,
 	.init = (void *)begin,
 	.release = (void *)end,

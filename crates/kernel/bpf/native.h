@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What an object that decides in the kernel and its loader both know. NATIVE_LAYOUT changes with any of it, and with
- * `struct event`. */
+/* Shared by an object that decides in the kernel and its loader. NATIVE_LAYOUT changes with any of
+ * it, and with `struct event`. */
 #ifndef SELFCLOCK_NATIVE_H
 #define SELFCLOCK_NATIVE_H
 
@@ -16,13 +16,13 @@ struct decision {
 	u32 slope;
 };
 
-/* Of every event while someone records. */
+/* One per event while a recorder runs. */
 struct native_record {
 	struct event event;
 	struct decision decision;
 };
 
-/* `Selection::parameter_words`: their number, then each. */
+/* `Selection::parameter_words`: the count, then the words. */
 struct parameters { u64 words[PARAMETERS]; };
 
 struct native_control {

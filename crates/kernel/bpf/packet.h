@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Packets on a device: where their headers are, and what programs at a device may call. */
+/* Packets on a device: their headers, and the helpers that device programs may call. */
 #ifndef SELFCLOCK_PACKET_H
 #define SELFCLOCK_PACKET_H
 
 #include "helpers.h"
 
-/* struct __sk_buff of include/uapi/linux/bpf.h, as far as it is read: an interface, the same on every kernel. */
+/* The fields of struct __sk_buff that are read (include/uapi/linux/bpf.h): a stable interface. */
 struct sk_buff {
 	u32 len, unread[18], data, data_end, unread_too[20], gso_segs;
 	void *sk;
@@ -21,7 +21,7 @@ static long (*const store_bytes)(void *skb, u32 at, const void *from, u32 length
 static long (*const replace_checksum)(void *skb, u32 at, u64 from, u64 to, u64 flags) = (void *)11;
 static long (*const load_bytes)(const void *skb, u32 at, void *to, u32 length) = (void *)26;
 
-/* What a device's packets begin with: user space writes it. */
+/* The device's link-layer header; written by user space. */
 struct device {
 	u32 link_header;	/* bytes before the IP header */
 	u32 reserved;
@@ -34,7 +34,7 @@ struct {
 	TYPE(value, struct device);
 } device SEC(".maps");
 
-/* The headers of a TCP segment over IPv4, in the byte order of the host. */
+/* The headers of a TCP segment over IPv4, in host byte order. */
 struct segment {
 	u32 source, destination;	/* as on the wire */
 	u16 source_port, destination_port;
@@ -46,7 +46,7 @@ struct segment {
 	u32 payload;
 };
 
-/* Reads the headers; 0: no TCP over IPv4, or a fragment that has none. */
+/* Reads the headers; 0 if the packet is not TCP over IPv4, or a fragment without a TCP header. */
 INLINE bool read_segment(struct sk_buff *skb, struct segment *s)
 {
 	u32 zero = 0, ip, header;
@@ -73,7 +73,8 @@ INLINE bool read_segment(struct sk_buff *skb, struct segment *s)
 	s->window = tcp[14] << 8 | tcp[15];
 	header = s->tcp + 20 + s->options;
 	s->payload = skb->len > header ? skb->len - header : 0;
-	/* A short frame of Ethernet is padded; the IP header says how long it is. A super-packet's length may not fit there. */
+ /* Short Ethernet frames are padded, so the length comes from the IP header; a super-packet's
+  * length may not fit there. */
 	u32 told = ip + (v4[2] << 8 | v4[3]);
 	if (told > ip && told < skb->len && skb->len <= ip + 65535)
 		s->payload = told > header ? told - header : 0;

@@ -32,7 +32,7 @@ struct {
 	NUMBER(value_size, 4);
 } free_slots SEC(".maps");
 
-/* A flow's own memory: icsk_ca_priv, of 104 bytes. */
+/* The flow's icsk_ca_priv, of 104 bytes. */
 struct flow {
 	u64 id, number;
 	u64 seen;		/* last number of an answer */
@@ -70,7 +70,7 @@ INLINE void lost(struct flow *flow, struct control *all)
 	__sync_fetch_and_add(&all->lost_events, 1);
 }
 
-/* Not inlined: it is half of the object, and there are six callers; the programs at a device have none. */
+/* Not inlined: it is half of the object, and has six callers; device programs have none. */
 static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s32 flag, u32 new_state, const struct rate_sample *rs)
 {
 	struct flow *flow = flow_of(sk);
@@ -78,13 +78,13 @@ static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s
 	u64 now = ktime(), number = flow->number + 1;
 	struct event *e;
 
-	/* Before `init` (a SYN is sent or times out) the memory is all zero, and slot 0 somebody else's. */
+ /* Before `init` (a SYN is sent or times out) the memory is all zero, and slot 0 is another flow's. */
 	if (!flow->id)
 		return 0;
 	flow->number = number;
 	if (flow->slot == NO_SLOT || !all)
 		return 0;
-	/* Nothing was unanswered: the wait for an answer begins. */
+ /* Nothing was unanswered: the wait for an answer starts here. */
 	if (flow->seen == number - 1)
 		flow->since = now;
 	e = ring_reserve(&events, sizeof(*e), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel and user space both know: the event, the slot of a flow, the page of the whole.
- * src/event.rs and src/linux/slots.rs have the same; LAYOUT changes with any of it. */
+/* Shared by the kernel part and user space: the event, a flow's slot, the control page.
+ * src/event.rs and src/linux/slots.rs mirror it; LAYOUT changes with any of it. */
 #ifndef SELFCLOCK_SHARED_H
 #define SELFCLOCK_SHARED_H
 
@@ -30,7 +30,8 @@ struct event {
 };
 
 struct slot {
-	/* User space writes. `began` before the rest and `answers` after it: if they differ, an answer is being written. */
+ /* Written by user space: `began` before the rest and `answers` after it. If they differ, an answer
+  * is being written. */
 	u64 id;			/* of the flow that the answer is for */
 	u64 began;
 	u64 answers;		/* number of the newest event that the answer knows */

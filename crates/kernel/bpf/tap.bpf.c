@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Reports each packet of data that a device takes from a connection under the algorithm: what no operation of a congestion
- * control is called for. Runs at the device's egress, before its queue. */
+/* Reports each data packet that a device takes from a connection under the algorithm, for which a
+ * congestion control has no hook. Runs at the device's egress, before its queue. */
 #include "report.h"
 #include "packet.h"
 
@@ -25,7 +25,8 @@ int sent(struct sk_buff *skb)
 	tp = tcp_sock_of(sk);
 	if (!tp)
 		return NEXT;
-	/* The memory is another's if the socket is under another control: then its slot does not have this number. */
+ /* Under another congestion control this memory is not ours: then the slot does not carry this
+  * number. */
 	id = ((struct flow *)tp->inet_conn.icsk_ca_priv)->id;
 	word = ((u64 *)tp->inet_conn.icsk_ca_priv)[__builtin_offsetof(struct flow, slot) / 8];
 	number = (u32)word;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The kernel types that are read, by name and member only: the kernel that loads the object puts its own offsets in
- * (CO-RE), so nothing here belongs to a particular version. */
+/* The kernel types that are read, by name and member only: the kernel that loads the object fills
+ * in its own offsets (CO-RE), so nothing here depends on a version. */
 #ifndef SELFCLOCK_TYPES_H
 #define SELFCLOCK_TYPES_H
 

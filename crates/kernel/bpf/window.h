@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the kernel does not do where there is a cong_control: PRR, and the rate that sizes bursts; and Reno, for a flow whose
- * algorithm does not answer. `struct flow`, which has the target, is of the one who includes this. */
+/* The parts that Linux leaves to an algorithm with cong_control: PRR, and the rate that sizes
+ * bursts; also Reno, for a flow whose algorithm does not answer. The includer defines `struct
+ * flow`, which holds the target. */
 #ifndef SELFCLOCK_WINDOW_H
 #define SELFCLOCK_WINDOW_H
 
 #include "describe.h"
 
-/* RFC 6937 with its slow-start bound, as tcp_cwnd_reduction() of Linux: the window on the way to its target. */
+/* RFC 6937 with its slow-start bound, like tcp_cwnd_reduction() of Linux: one step of the window
+ * towards its target. */
 INLINE u32 reduced(struct tcp_sock *tp, struct flow *flow, int flag, const struct rate_sample *rs)
 {
 	u32 flight = flight_of(tp), acked = rs->acked_sacked, prior = MAX(tp->prior_cwnd, 1u);
@@ -44,7 +46,7 @@ INLINE u32 reno(struct tcp_sock *tp, struct flow *flow, int flag, u32 acked)
 	return cwnd + 1;
 }
 
-/* As tcp_update_pacing_rate(): sizes bursts where nothing is paced. */
+/* Like tcp_update_pacing_rate(): sizes bursts of flows that are not paced. */
 INLINE void size_bursts(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_of(sk);
@@ -57,8 +59,8 @@ INLINE void size_bursts(struct sock *sk)
 	sk->sk_pacing_rate = MIN(rate, sk->sk_max_pacing_rate);
 }
 
-/* An algorithm that does not pace must not be paced by what controlled the socket before it, unless the application has
- * asked for a limit. */
+/* An unpaced algorithm must not inherit the pacing of the previous congestion control, unless the
+ * application set a limit. */
 INLINE void unpace(struct sock *sk)
 {
 	if (sk->sk_pacing_status == PACING_NEEDED && sk->sk_max_pacing_rate == ~0ul)

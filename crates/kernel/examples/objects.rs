@@ -1,6 +1,6 @@
-//! `objects FOLDER`: loads every compiled algorithm of a folder into the running kernel, one after
-//! the other, and sends 16 MB over the loopback device under each. A test for kernels where nothing
-//! else of this project is installed: needs root, and a network namespace of its own.
+//! `objects FOLDER`: loads every compiled algorithm of a folder into the running kernel, one at a
+//! time, and sends 16 MB over the loopback device under each. A test for kernels without the rest
+//! of this project: needs root, and its own network namespace.
 
 #[cfg(target_os = "linux")]
 fn main() -> std::process::ExitCode {

@@ -1,7 +1,7 @@
 //! The event that the kernel part reports: `struct event` of `bpf/shared.h`.
 
-/// Declares the fields of [`KernelEvent`] in their order in memory, the longest first, so that
-/// nothing is padded.
+/// Declares the fields of [`KernelEvent`] in memory order, the longest first, so that there is no
+/// padding.
 macro_rules! fields {
     ($($(#[$about:meta])* $name:ident: $kind:ty,)+) => {
         /// An event of a connection, as the kernel part reports it.
@@ -28,7 +28,7 @@ macro_rules! fields {
                 [$(self.$name as u64,)+]
             }
 
-            /// The event with these fields. What does not fit in a field is cut.
+            /// The event with these fields. Values are truncated to their fields.
             pub fn from_numbers(numbers: [u64; Self::FIELDS]) -> Self {
                 let [$($name,)+] = numbers;
                 Self { $($name: $name as $kind,)+ }
@@ -38,7 +38,7 @@ macro_rules! fields {
 }
 
 fields! {
-    /// Number of the flow, never used again.
+    /// Number of the flow, never reused.
     id: u64,
     /// Time, in nanoseconds of `CLOCK_MONOTONIC`.
     now: u64,
@@ -54,11 +54,11 @@ fields! {
     slot: u32,
     /// Flags of `tcp_ack`: see [`flag`].
     flag: i32,
-    /// Round-trip time of the newest segment acknowledged, µs; negative: not measured.
+    /// Round-trip time of the newest segment acknowledged, µs; negative if not measured.
     rtt_us: i32,
-    /// Interval of the rate sample, µs; negative: none.
+    /// Interval of the rate sample, µs; negative without a sample.
     interval_us: i32,
-    /// Segments delivered over the interval; negative: none.
+    /// Segments delivered over the interval; negative without a sample.
     delivered: i32,
     /// Segments marked lost on this ACK.
     losses: i32,
@@ -70,15 +70,15 @@ fields! {
     prior_in_flight: u32,
     /// Segments delivered so far.
     tp_delivered: u32,
-    /// Those of them that were CE-marked.
+    /// Segments of `tp_delivered` that were CE-marked.
     tp_delivered_ce: u32,
     /// Segments marked lost so far.
     tp_lost: u32,
     /// Segments sent and not acknowledged.
     packets_out: u32,
-    /// Those that are SACKed.
+    /// Segments of `packets_out` that are SACKed.
     sacked_out: u32,
-    /// Those that are marked lost.
+    /// Segments of `packets_out` that are marked lost.
     lost_out: u32,
     /// Retransmissions in flight.
     retrans_out: u32,
@@ -100,9 +100,9 @@ fields! {
     data_segs_out: u32,
     /// Retransmissions so far.
     total_retrans: u32,
-    /// Most segments in flight in the last window.
+    /// Maximum number of segments in flight in the last window.
     max_packets_out: u32,
-    /// Address of the peer, bytes as on the wire.
+    /// Address of the peer, in network byte order.
     peer_0: u32,
     /// IPv6 alone.
     peer_1: u32,
@@ -114,23 +114,23 @@ fields! {
     port: u16,
     /// The peer's port.
     peer_port: u16,
-    /// 2: IPv4. 10: IPv6.
+    /// Address family: 2 for IPv4, 10 for IPv6.
     family: u16,
     /// Bytes of the TCP header with its constant options.
     tcp_header: u16,
     /// See [`kind`].
     kind: u8,
-    /// See [`state`]: before this event.
+    /// State before this event: see [`state`].
     state: u8,
-    /// Of a change of state, the new one.
+    /// The new state, of a change of state.
     new_state: u8,
-    /// Retransmission timeouts in a row.
+    /// Consecutive retransmission timeouts.
     retransmits: u8,
     /// The rate sample is limited by the application.
     app_limited: u8,
     /// The window limits the sender.
     cwnd_limited: u8,
-    /// Reno controls the flow: nobody has answered.
+    /// Reno controls the flow because no answer has come.
     fallback: u8,
     /// `TCP_ECN_*`; 1: negotiated.
     ecn: u8,
@@ -138,7 +138,7 @@ fields! {
 
 /// Kinds of events.
 pub mod kind {
-    /// A flow begins, or is handed over to this control.
+    /// A flow begins, or switches to this congestion control.
     pub const INIT: u8 = 0;
     /// An ACK.
     pub const ACK: u8 = 1;
@@ -148,11 +148,11 @@ pub mod kind {
     pub const UNDO: u8 = 3;
     /// A segment leaves after an idle time.
     pub const START: u8 = 4;
-    /// The flow ends, or is handed over to another control.
+    /// The flow ends, or switches to another congestion control.
     pub const RELEASE: u8 = 5;
-    /// A device takes a packet of data: `delivered` is its payload in bytes, `acked_sacked` its
-    /// segments, `prior_delivered` its first sequence number, and `number` that of the event
-    /// before.
+    /// A device takes a data packet: `delivered` is its payload in bytes, `acked_sacked` its
+    /// segments, `prior_delivered` its first sequence number, and `number` that of the preceding
+    /// event.
     pub const SENT: u8 = 6;
 }
 
@@ -172,7 +172,7 @@ pub mod state {
 
 /// Flags of `tcp_ack` (`net/ipv4/tcp_input.c`).
 pub mod flag {
-    /// The segment has data, changes the receive window, or acknowledges data or a SYN: no
+    /// The segment has data, changes the receive window, or acknowledges data or a SYN: not a
     /// duplicate (`FLAG_NOT_DUP`).
     pub const NOT_DUPLICATE: i32 = 0x01 | 0x02 | 0x04 | 0x10;
     /// It has new SACK blocks.

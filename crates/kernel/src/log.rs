@@ -1,10 +1,10 @@
 //! Events and answers of real connections in a file, and their replay.
 //!
-//! `selfkern`, the version, then the algorithm and its parameters (the head of a
-//! [trace](selfclock_congestion::trace)) and a text that says where the record was made. Then a
-//! record for each event: the slot, a mask of the fields that differ from the slot's record before,
-//! and the differences, zigzag-coded, seven bits a byte. Last an end mark with the number of
-//! events: without it the file is incomplete.
+//! The file starts with `selfkern`, the version, the algorithm and its parameters (the head of a
+//! [trace](selfclock_congestion::trace)) and a text that says where the record was made. Each event
+//! is a record: the slot, a mask of the fields that differ from the slot's previous record, and the
+//! differences, zigzag-coded, seven bits a byte. An end mark with the number of events closes the
+//! file: without it the file is incomplete.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::event::{KernelEvent, kind};
 const MAGIC: &[u8; 8] = b"selfkern";
 /// Version of the format; changes with the fields of an event.
 pub const VERSION: u8 = 1;
-/// Stands where a slot would.
+/// End mark, in the place of a slot.
 const END: u64 = u32::MAX as u64 + 1;
 const FIELDS: usize = KernelEvent::FIELDS + Answer::FIELDS;
 const _: () = assert!(FIELDS <= 64, "the mask has 64 bits");
@@ -39,13 +39,13 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum LogError {
-    /// It does not begin as a log does.
+    /// The file does not begin like a log.
     NotALog,
-    /// It is of this version.
+    /// The version is not supported.
     Version(u8),
     /// It ends without its end mark, after this many whole events.
     Incomplete(u64),
-    /// The algorithm cannot be made from it.
+    /// The head does not describe a known algorithm.
     Algorithm(TraceError),
     /// An answer differs from the one on record.
     Differs(Box<Difference>),
@@ -54,7 +54,7 @@ pub enum LogError {
 /// Where a replay differs from its log.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Events before it, this one included.
+    /// Events up to and including this one.
     pub events: u64,
     /// The event.
     pub event: KernelEvent,
@@ -62,11 +62,11 @@ pub struct Difference {
     pub recorded: Option<Answer>,
     /// The answer now.
     pub answered: Option<Answer>,
-    /// The answer to the event before of this connection, on record and now.
+    /// The preceding answer of this connection, on record and now.
     pub before: Option<Answer>,
-    /// Everything that the algorithm of the replay knows after the event.
+    /// State of the replay's algorithm after the event.
     pub state: String,
-    /// The same of the algorithm of the log, where another was replayed.
+    /// State of the log's algorithm, if another one was replayed.
     pub recorded_state: Option<String>,
 }
 
@@ -146,7 +146,7 @@ const fn unzigzag(coded: u64) -> u64 {
     (coded >> 1) ^ (coded & 1).wrapping_neg()
 }
 
-/// Fields of the last record of each slot.
+/// Fields of the last record, by slot.
 #[derive(Clone, Debug, Default)]
 struct Before(BTreeMap<u32, Fields>);
 
@@ -166,7 +166,7 @@ pub struct Writer<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Begins a log of connections under this algorithm. `about` says where it was made.
+    /// Starts a log of connections under this algorithm. `about` says where it was made.
     pub fn new(mut out: W, selection: &Selection, about: &str) -> io::Result<Self> {
         let algorithm = Recorder::new(selection, Setup::default()).finish();
         let mut buffer = MAGIC.to_vec();
@@ -198,7 +198,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&self.buffer)
     }
 
-    /// Writes the end mark. Returns what was written to.
+    /// Writes the end mark. Returns the writer.
     pub fn finish(mut self) -> io::Result<W> {
         self.buffer.clear();
         write_number(&mut self.buffer, END);
@@ -219,7 +219,7 @@ fn fields(entry: &Entry, before: &Fields) -> Fields {
     fields
 }
 
-/// Reads a log: its head first, then its entries one by one. After an error there are no more.
+/// Reads a log: its head first, then entry by entry. An error ends the iteration.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     algorithm: &'a [u8],
@@ -299,7 +299,7 @@ impl Iterator for Reader<'_> {
 /// Extent of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// Events that were told.
+    /// Events replayed.
     pub events: u64,
     /// Answers that were compared, all equal.
     pub answers: u64,
@@ -324,8 +324,8 @@ fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
     Some(state(&bridge, &event))
 }
 
-/// Runs the events of a log through new connections under `other`, or the algorithm of the log, and
-/// compares every answer, bit for bit.
+/// Replays the events of a log through new connections under `other`, or the algorithm of the log,
+/// and compares every answer, bit for bit.
 pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Result<Replay, LogError> {
     let reader = Reader::new(log)?;
     let own = reader.selection(registry);
@@ -354,7 +354,7 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
     Ok(done)
 }
 
-/// Runs the events of a log again and hands over every connection as a
+/// Replays the events of a log and hands over every connection as a
 /// [trace](selfclock_congestion::trace), with its last event.
 pub fn traces(
     registry: &Registry,

@@ -1,9 +1,9 @@
-//! Entry points for the kernel part in `bpf/native.bpf.c`: a connection under an algorithm, decided
-//! in the kernel. Compiled for BPF alone; on the host the same [`Flow`] replays what was recorded.
+//! Entry points for the kernel part in `bpf/native.bpf.c`: one connection under an algorithm,
+//! decided in the kernel. Compiled only for BPF; on the host the same [`Flow`] replays recordings.
 
 /// The entry points of an object: `object! { TYPE, words, |setup, next| controller }` for a
 /// [`Flow`](crate::bridge::Flow) of this type of controller, whose parameters are `u64` words
-/// ([`Selection::parameter_words`]), handed over by `next`.
+/// ([`Selection::parameter_words`]), supplied by `next`.
 ///
 /// [`Selection::parameter_words`]: selfclock_congestion::Selection::parameter_words
 #[macro_export]
@@ -11,7 +11,7 @@ macro_rules! object {
     ($control:ty, $words:expr, |$setup:ident, $next:ident| $make:expr) => {
         type SelfclockFlow = $crate::bridge::Flow<$control>;
 
-        /// Bytes that a connection takes.
+        /// Size of a connection in bytes.
         #[unsafe(no_mangle)]
         pub static SC_FLOW_SIZE: u64 = size_of::<SelfclockFlow>() as u64;
 
@@ -30,7 +30,7 @@ macro_rules! object {
             let given = words[0] == $words as u64;
             let mut $next = || {
                 at += 1;
-                // Of no value, hence the default.
+                // An invalid word selects the default.
                 if given { words[at & 63] } else { u64::MAX }
             };
             unsafe { place.write($crate::bridge::Flow::new(event, |$setup| $make)) };
@@ -50,10 +50,10 @@ macro_rules! object {
             *answer = flow.on(event);
         }
 
-        /// Something else happened to a connection: apart, for the stack of a program is small.
+        /// Any other event of a connection; separate from ACKs because a program's stack is small.
         ///
         /// # Safety
-        /// The event is no ACK.
+        /// The event is not an ACK.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn sc_other(
             flow: &mut SelfclockFlow,

@@ -1,15 +1,14 @@
-//! The algorithms that are compiled for the kernel, from the same source as those of the simulator.
+//! The algorithms compiled for the kernel, from the simulator's source.
 
 use selfclock_congestion::Selection;
 
-/// Labels of the algorithms, such as `cubic+hystart++`, and their objects, in the order of the
-/// labels.
+/// Labels such as `cubic+hystart++`, with their objects, sorted by label.
 pub const OBJECTS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/objects.rs"));
 
 /// The object of an algorithm; `None` if there is none.
 pub fn object_of(selection: &Selection) -> Option<&'static [u8]> {
     let label = selection.label();
     let (_, object) = OBJECTS.iter().find(|(other, _)| *other == label)?;
-    // The label does not say that a window is without its usual estimator.
+    // The label does not show that a window lacks its usual estimator.
     selection.unusual_estimate().is_none().then_some(*object)
 }

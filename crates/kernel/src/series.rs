@@ -8,8 +8,8 @@ use selfclock_congestion::{Controller, Registry};
 use crate::bridge::{Bridge, Flow, in_flight, setup};
 use crate::log::{LogError, Reader};
 
-/// Samples of connections, in columns. A sample shows the state after everything that happened up
-/// to and at its time.
+/// Samples of connections, in columns. A sample shows the state after all events up to and
+/// including its time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
     /// Time since the first event of the record, s.
@@ -22,7 +22,7 @@ pub struct Series {
     pub ssthresh_bytes: Vec<f64>,
     /// Payload in flight, bytes, in whole segments.
     pub in_flight_bytes: Vec<u64>,
-    /// Pacing rate on the wire, bit/s; NaN where the algorithm paces nothing.
+    /// Pacing rate on the wire, bit/s; NaN without pacing.
     pub pacing_bps: Vec<f64>,
     /// Smoothed round-trip time, s; NaN before the first sample.
     pub srtt_s: Vec<f64>,
@@ -34,15 +34,15 @@ pub struct Series {
     pub delivered_bytes: Vec<u64>,
     /// Name of the phase.
     pub phase: Vec<&'static str>,
-    /// Available bandwidth as the estimator has it, bit/s; NaN without.
+    /// Available bandwidth according to the estimator, bit/s; NaN without.
     pub available_bps: Vec<f64>,
-    /// Physical bandwidth as the estimator has it, bit/s; NaN without.
+    /// Physical bandwidth according to the estimator, bit/s; NaN without.
     pub capacity_bps: Vec<f64>,
     /// Retransmissions so far.
     pub retransmissions: Vec<u64>,
-    /// Window in force in the kernel, segments: the algorithm's but for recovery and Reno's turns.
+    /// Window in force in the kernel, segments: the algorithm's, except in recovery and under Reno.
     pub kernel_cwnd_segments: Vec<u64>,
-    /// Reno controls it for want of answers.
+    /// Whether Reno controls the flow for lack of answers.
     pub fallback: Vec<bool>,
 }
 
@@ -83,8 +83,7 @@ pub fn series(registry: &Registry, log: &[u8], interval_ns: u64) -> Result<Serie
     let mut series = Series::default();
     let interval = interval_ns.max(1);
     let mut began = None;
-    // Of each connection the number of its next sample, and what had been delivered before the
-    // first.
+    // By connection: the number of its next sample, and the segments delivered before the first.
     let mut next: BTreeMap<u64, (u64, u32)> = BTreeMap::new();
     for entry in reader {
         let event = entry?.event;

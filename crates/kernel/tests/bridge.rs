@@ -1,5 +1,5 @@
-//! Events of the kernel as events of the algorithms, one rule at a time: a recorder of the trace
-//! format says what was told.
+//! Translation of kernel events into events of the algorithms, one rule at a time, as a recorder in
+//! the trace format sees them.
 
 use selfclock_congestion::trace::{Reader, Record, Recorder};
 use selfclock_congestion::{Bytes, Controller, Duration, Event, Selection, Setup};
@@ -29,7 +29,7 @@ fn first() -> KernelEvent {
     }
 }
 
-/// The event that follows: so much later, of this kind.
+/// The next event, this much later, of this kind.
 fn next(before: &KernelEvent, kind: u8) -> KernelEvent {
     let KernelEvent { now, number, .. } = *before;
     KernelEvent { kind, now: now + 1_000_000, number: number + 1, state: before.new_state, ..*before }
@@ -64,7 +64,7 @@ fn told(flow: Flow<Recorder>) -> Vec<Event> {
     records.filter_map(|record| if let Record::Event(event) = record { Some(event) } else { None }).collect()
 }
 
-/// Tells events, the first of them of the connection.
+/// Feeds events to a connection, the first of which begins it.
 fn tell(label: &str, events: &[KernelEvent]) -> (Vec<Answer>, Vec<Event>) {
     let mut flow = flow(label);
     let answers = events.iter().map(|event| flow.on(event)).collect();
@@ -107,7 +107,7 @@ fn an_ack_advances() {
         (Some(Duration::from_microseconds(20_500)), Some(Duration::from_milliseconds(20)))
     );
     assert_eq!(acked.minimum_rtt, acked.rtt);
-    // In slow start the window limits while it is below twice what was in flight.
+    // In slow start the window is the limit while it is below twice the flight.
     assert!(acked.window_limited && !acked.recovering && acked.rate.is_none());
     assert_eq!(
         answers[0],
@@ -124,7 +124,7 @@ fn an_ack_advances() {
 }
 
 /// An ACK that acknowledges nothing is a duplicate if it has SACK blocks, or changes nothing; a
-/// window update is none.
+/// window update is not one.
 #[test]
 fn duplicates() {
     let begun = first();
@@ -140,13 +140,13 @@ fn duplicates() {
             if let Event::DuplicateAck(event) = event { Some((event.count, event.rtt)) } else { None }
         })
         .collect();
-    // The kernel part reports an RTT where it has one: here the test's events repeat it.
+    // The kernel part reports an RTT only when measured: the test's events repeat it.
     assert_eq!(counts.iter().map(|(count, _)| *count).collect::<Vec<_>>(), [1, 2]);
     assert_eq!(counts[0].1, Some(Duration::from_milliseconds(21)));
 }
 
-/// Fast recovery: told at its beginning with the flight, ended after the ACK that ends it, on which
-/// nothing grows.
+/// Fast recovery: reported at its beginning with the flight, ended after the ACK that ends it, on
+/// which nothing grows.
 #[test]
 fn recovery() {
     let begun = first();
@@ -170,15 +170,15 @@ fn recovery() {
     };
     assert_eq!((loss.flight_size, loss.lost), (Bytes(14480), Bytes(1448)));
     assert!(during.recovering && ending.recovering && ended.now == ending.now);
-    // Half of the ten in flight; and nothing is extrapolated.
+    // Half of the ten in flight, without extrapolation.
     assert_eq!(
         answers[2..].iter().map(|answer| (answer.cwnd, answer.slope)).collect::<Vec<_>>(),
         [(5, 0); 4]
     );
 }
 
-/// CWR is due to a mark if the ACK that follows echoes one and ECN is negotiated; else to a loss
-/// that a probe repaired.
+/// CWR is due to a CE mark if the next ACK echoes one and ECN is negotiated; otherwise to a loss
+/// recovered by a tail loss probe.
 #[test]
 fn marks_and_repaired_losses() {
     for (ecn, flag, is_mark) in
@@ -194,12 +194,12 @@ fn marks_and_repaired_losses() {
             !is_mark,
             "{ecn} {flag}"
         );
-        // Not before it is known what it was.
+        // Not before the cause is known.
         assert_eq!((answers[1].cwnd, answers[2].cwnd), (10, 5));
     }
 }
 
-/// A timeout, a second one, and the news that they were spurious: the window is what it was.
+/// A timeout, a second one, and the discovery that both were spurious: the window is restored.
 #[test]
 fn timeouts_and_undo() {
     let begun = first();
@@ -216,7 +216,7 @@ fn timeouts_and_undo() {
     assert_eq!(answers.iter().map(|answer| answer.cwnd).collect::<Vec<_>>(), [10, 12, 1, 1, 12]);
 }
 
-/// A segment after an idle time is told once, not again with the ACK that follows.
+/// A segment after an idle time is reported once, not again with the next ACK.
 #[test]
 fn restart_from_idle() {
     let begun = first();
@@ -256,7 +256,7 @@ fn rate_samples_and_pacing() {
         Bytes(2 * 1448),
         "what was delivered since, nothing being known of losses before"
     );
-    // It paces: nothing is extrapolated. Its rate counts payload, 1448 of 1500 bytes.
+    // BBR paces: nothing is extrapolated. Its rate counts payload, 1448 of 1500 bytes.
     let bbr = Selection::from_label("bbr3").expect("listed");
     let mut flow = Flow::new(&begun, |setup| bbr.controller(setup));
     flow.on(&begun);
@@ -266,7 +266,7 @@ fn rate_samples_and_pacing() {
     assert!((answers[1].pacing as f64 - wire * 1448.0 / 1500.0).abs() < 1.0);
 }
 
-/// A segment of another size: the window stays the same number of bytes.
+/// After a change of the segment size the window stays the same number of bytes.
 #[test]
 fn segments_change_their_size() {
     let begun = first();
@@ -275,9 +275,8 @@ fn segments_change_their_size() {
     assert_eq!((answers[0].cwnd, answers[1].cwnd), (10, 20));
 }
 
-/// The table: a slot that is used again is another connection; events that are missing begin an
-/// algorithm anew, from the window in force; the end of a connection that is not known ends
-/// nothing.
+/// The table: a reused slot is another connection; a gap in the events restarts the algorithm from
+/// the window in force; the end of an unknown connection is ignored.
 #[test]
 fn connections_come_and_go() {
     let selection = Selection::default();
@@ -305,9 +304,9 @@ fn connections_come_and_go() {
     assert_eq!(bridge.flows().count(), 0);
 }
 
-/// A device takes a packet of three segments, the last of them short: each is told when it leaves,
-/// and not again at the ACK. The packet has the number of the event before it; one of an unknown
-/// connection is ignored.
+/// A device takes a packet of three segments, the last of them short: each is reported when it
+/// leaves, and not again at the ACK. The packet has the number of the event before it; one of an
+/// unknown connection is ignored.
 #[test]
 fn packets_are_told_as_a_device_takes_them() {
     let begun = first();

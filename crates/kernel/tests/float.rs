@@ -1,5 +1,5 @@
-//! The arithmetic that algorithms have in the kernel (`bpf/float.h`) against that of this CPU and
-//! `libm`, bit for bit.
+//! The algorithms' arithmetic in the kernel (`bpf/float.h`) against that of this CPU and `libm`,
+//! bit for bit.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -59,7 +59,8 @@ fn expected(operation: u64, a: u64, b: u64) -> u64 {
     }
 }
 
-/// A number of any kind: any bits, or near one another, whole numbers, and the ends of every range.
+/// An operand of any kind: random bits, near neighbours, whole numbers, and the ends of every
+/// range.
 fn operand(random: &mut Random) -> u64 {
     const SPECIAL: [u64; 12] = [
         0,
@@ -81,14 +82,14 @@ fn operand(random: &mut Random) -> u64 {
         1 | 2 => bits,
         3 => (bits >> (random.bits() % 64)) as f64 as u64,
         4 => ((bits >> (random.bits() % 64)) as f64).to_bits(),
-        // Few bits in the fraction: sums that cancel, quotients that divide, ties.
+        // Few bits in the fraction: sums that cancel, exact quotients, ties.
         5 => bits & (SIGN | 0xff << 44) | (1000 + random.bits() % 48) << 52,
         _ => bits & (SIGN | ((1 << 52) - 1)) | (1000 + random.bits() % 60) << 52,
     }
 }
 
-/// A maximum or minimum is one of the two as it came, and of zeros of different signs either, as
-/// IEEE 754 has it.
+/// A maximum or minimum is one of the operands unchanged, and of zeros with different signs either
+/// one, as in IEEE 754.
 fn same(operation: u64, got: u64, expected: u64) -> bool {
     got == expected
         || matches!(operation, 12 | 13)

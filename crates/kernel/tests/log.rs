@@ -42,7 +42,8 @@ fn written() -> Vec<u8> {
     writer.finish().expect("memory")
 }
 
-/// Writing and reading agree: two connections in turns, extreme values, an end without an answer.
+/// Writing and reading agree: two interleaved connections, extreme values, an end without an
+/// answer.
 #[test]
 fn a_log_is_read_as_it_was_written() {
     let log = written();
@@ -53,8 +54,7 @@ fn a_log_is_read_as_it_was_written() {
     assert_eq!(read, entries());
 }
 
-/// However a log is cut off or garbled, it is said; nothing panics, and no half event is taken for
-/// one.
+/// A truncated or garbled log is an error; nothing panics, and no partial event is accepted.
 #[test]
 fn damaged_logs() {
     let log = written();
@@ -92,8 +92,7 @@ fn corpora() -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// Real connections of a Linux 6.18: the same decisions, to the bit; and their connections as
-/// traces replay, too.
+/// Real connections of Linux 6.18: the same decisions, to the bit; as traces they replay too.
 #[test]
 fn recorded_connections_replay() {
     let registry = Registry::built_in();
@@ -111,7 +110,7 @@ fn recorded_connections_replay() {
     }
 }
 
-/// Required contents of the corpora: without these, equality would say little.
+/// Required contents of the corpora, without which equality would prove little.
 #[test]
 fn corpora_have_every_kind_of_event() {
     let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
@@ -153,7 +152,7 @@ fn corpora_have_every_kind_of_event() {
     }
 }
 
-/// An answer that differs is found, at the event where it first does.
+/// A differing answer is found, at the first event where it differs.
 #[test]
 fn another_algorithm_answers_otherwise() {
     let registry = Registry::built_in();
@@ -168,8 +167,8 @@ fn another_algorithm_answers_otherwise() {
     assert!(said.starts_with("event ") && said.contains("on record"), "{said}");
 }
 
-/// The table of flows: sampled every 10 ms from the first event on, bytes acknowledged never fewer,
-/// and what the sample of the last event says.
+/// The table of flows: sampled every 10 ms from the first event on, acknowledged bytes never
+/// decrease, and the last sample agrees with the last event.
 #[test]
 fn a_record_as_a_table() {
     let log = &corpora()["reno"];

@@ -1,5 +1,5 @@
-//! The compiled kernel part: what is in it, that both sides know the same structures, and that it
-//! is what its source compiles to.
+//! The compiled kernel part: its contents, the agreement of structures on both sides, and that its
+//! source compiles to it.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -60,8 +60,8 @@ fn programs_and_maps() {
     }
 }
 
-/// The event of the ring as the C side declares it has the size that is read here; a text that is
-/// no object is none.
+/// The C declaration of the ring's event has the size that is read here; an arbitrary text is not
+/// an object.
 #[test]
 fn both_sides_know_the_same_event() {
     let source = include_str!("../bpf/shared.h");
@@ -90,7 +90,7 @@ fn both_sides_know_the_same_event() {
     assert!(Object::read(&BRIDGE[..BRIDGE.len() / 2]).is_none(), "cut off");
 }
 
-/// Where the compiler that the object was made with is installed, it makes the same bytes again.
+/// With the object's compiler installed, the build reproduces it byte for byte.
 #[test]
 fn the_object_is_what_its_source_compiles_to() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("bpf");
@@ -111,7 +111,7 @@ fn the_object_is_what_its_source_compiles_to() {
     }
 }
 
-/// The programs for a device: one at the way out, one at each way; the first shares the maps of the
+/// The device programs: one at egress, one in each direction; the first shares the maps of the
 /// congestion control.
 #[test]
 fn programs_for_a_device() {

@@ -1,8 +1,8 @@
-//! The acknowledgement clock: in which stretches acknowledgements come in, and at which rate.
+//! The ACK clock: the stretches in which ACKs arrive, and their rate.
 //!
-//! A window that is smaller than the path's product travels in a bunch, for ever, or in slow start
-//! until the path is full. What a connection can send at is then the rate of its bunches, not their
-//! mean over a round trip.
+//! A window below the BDP travels in a bunch, permanently, or in slow start until the path is full.
+//! The rate at which a connection can send is then that of its bunches, not their mean over a round
+//! trip.
 
 use crate::event::Acknowledged;
 use crate::units::{Bytes, Time};
@@ -10,27 +10,27 @@ use crate::units::{Bytes, Time};
 /// Stretches of acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckClock {
-    /// The stretch under way: when it began, and what had been acknowledged then.
+    /// The current stretch: its start, and the payload acknowledged until then.
     began: Time,
     acknowledged_before: Bytes,
     last: Time,
     acknowledged: Bytes,
-    /// Mean time between acknowledgements within stretches, s.
+    /// Mean time between ACKs within stretches, s.
     gap: f64,
     finished: Option<Stretch>,
     begins: bool,
 }
 
-/// A stretch of acknowledgements without a pause.
+/// A stretch of ACKs without a pause.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
     /// Payload per second.
     pub bytes_per_second: f64,
-    /// Length, s: at most a little more than a round trip, after which another one begins.
+    /// Length, s: at most slightly more than a round trip, after which another begins.
     pub seconds: f64,
 }
 
-/// A pause is longer than this part of a round trip. Our choice.
+/// A pause is longer than this fraction of a round trip. Our choice.
 const PAUSE: f64 = 1.0 / 16.0;
 /// Weight of a new gap in the mean.
 const GAP_WEIGHT: f64 = 1.0 / 64.0;
@@ -38,7 +38,7 @@ const GAP_WEIGHT: f64 = 1.0 / 64.0;
 const FEWEST_GAPS: f64 = 8.0;
 
 impl AckClock {
-    /// An acknowledgement advanced. True if there was a pause before it.
+    /// An ACK advanced. True if a pause preceded it.
     #[inline]
     pub fn on_ack(&mut self, event: &Acknowledged, round_trip: f64) -> bool {
         self.begins = false;
@@ -68,18 +68,17 @@ impl AckClock {
     fn finish(&mut self) {
         let seconds = self.last.since(self.began).seconds();
         let bytes = self.acknowledged.saturating_sub(self.acknowledged_before).get() as f64;
-        // A short stretch shows that earlier ones no longer apply.
+        // A short stretch invalidates earlier ones.
         let tells = seconds > 0.0 && seconds >= FEWEST_GAPS * self.gap && bytes > 0.0;
         self.finished = tells.then(|| Stretch { bytes_per_second: bytes / seconds, seconds });
     }
 
-    /// The last whole stretch, if it was long enough for a rate.
+    /// The last complete stretch, if long enough for a rate.
     pub fn stretch(&self) -> Option<Stretch> {
         self.finished
     }
 
-    /// Mean time between acknowledgements, s; those that arrive at one time, as from one interrupt,
-    /// count as one.
+    /// Mean time between ACKs, s; simultaneous ACKs, as from one interrupt, count as one.
     pub fn gap(&self) -> f64 {
         self.gap
     }
@@ -120,8 +119,8 @@ mod tests {
         assert!((clock.gap() - 0.001).abs() < 1e-9, "{}", clock.gap());
     }
 
-    /// The rate of a long stretch must not outlive it: a measurement that is planned for it would
-    /// hold back the few segments of a short one until the next, round trip after round trip.
+    /// The rate of a long stretch must not outlive it: a measurement planned with it would hold
+    /// back the few segments of a short one until the next, round trip after round trip.
     #[test]
     fn a_short_stretch_takes_the_place_of_a_long_one() {
         let mut clock = run(100);

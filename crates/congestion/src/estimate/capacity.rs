@@ -1,31 +1,31 @@
 //! Physical bandwidth, also of a path in use.
 //!
 //! The thesis takes the algorithm from Man, Hasegawa and Murata, "A merged inline measurement
-//! method for capacity and available bandwidth" (PAM 2005), whose text could not be had. Here is
-//! what follows from its idea, to use the available bandwidth in the reading of pairs and bursts.
-//! What is sent in the time S meets, in a bottleneck that is busy all the time, what others send in
-//! S, (C − A) S; all that takes R = (B S + (C − A) S) / C to leave it. So
+//! method for capacity and available bandwidth" (PAM 2005), which was not available. The formula
+//! here follows from its idea: derive the capacity from pairs and bursts together with the
+//! available bandwidth. In a bottleneck that stays busy, data sent in the time S meets (C − A) S of
+//! cross traffic, and all of it takes R = (B S + (C − A) S) / C to leave. So
 //!
 //! C = (B S − A S) / (R − S)
 //!
-//! with the N P bits of a burst for B S, and the P bits of one packet for those of a pair. Without
-//! other traffic and with S = 0 that is the usual P / R. It is ill-conditioned where R is near S,
-//! so the sending rate has to be well above A.
+//! with the N P bits of a burst for B S, or the P bits of one packet for a pair. Without cross
+//! traffic and with S = 0 that is the usual P / R. It is ill-conditioned where R is near S, so the
+//! sending rate must be well above A.
 
 use alloc::vec::Vec;
 
 use alloc::collections::VecDeque;
 
-/// Sending rate over available bandwidth from which on a burst or pair is used, and how much its
-/// spacing must grow. Our choice: an error of 1 % in the spacing then becomes one of 2 % or less
-/// where half of the link is free.
+/// Minimum ratio of sending rate to available bandwidth for a usable burst or pair, and minimum
+/// growth of its spacing. Our choice: an error of 1 % in the spacing then becomes at most 2 % where
+/// half of the link is free.
 pub const FASTEST: f64 = 1.5;
 const GROWTH: f64 = 1.05;
 
-/// Results that the estimate is made from. Our choice.
+/// Number of results in the estimate. Our choice.
 const STORED: usize = 20;
 
-/// Results this far from the median are left out. Our choice.
+/// Results this far from the median are discarded. Our choice.
 const OUTLIER: f64 = 0.2;
 
 /// The capacity C, in bit/s, from `bits` sent in `sent` seconds that arrived in `arrived` seconds
@@ -52,7 +52,7 @@ pub struct Interval {
 }
 
 impl Capacity {
-    /// One more result, in bit/s. Not called per acknowledgement.
+    /// Adds a result, in bit/s. Not called per ACK.
     pub fn add(&mut self, result: f64) {
         if self.results.len() == STORED {
             self.results.pop_front();
@@ -60,11 +60,11 @@ impl Capacity {
         self.results.push_back(result);
     }
 
-    /// The latest results without those far from their median.
+    /// Mean of the latest results without outliers.
     pub fn estimate(&self) -> Option<Interval> {
         let median = median(self.results.iter().copied())?;
         let near = || self.results.iter().filter(|&&result| (result - median).abs() <= OUTLIER * median);
-        // With an even number the median may be far from all.
+        // For an even number the median may be far from every result.
         let count = near().count();
         if count == 0 {
             return Some(Interval { mean: median, half: f64::INFINITY });
@@ -116,7 +116,7 @@ mod tests {
     fn arrival_spacing(random: &mut Random, link: f64, load: f64, packets: u32, spacing: f64) -> f64 {
         let packet = 12_000.0 / link;
         let mut exponential = || -libm::log(1.0 - random.uniform()) * packet / load;
-        // The queue as the first packet finds it: a long run of the cross traffic alone.
+        // The queue as the first packet finds it, after a long run of cross traffic.
         let mut work = 0.0_f64;
         for _ in 0..300 {
             work = (work + packet - exponential()).max(0.0);
@@ -153,8 +153,8 @@ mod tests {
             let mut random = Random::new(7);
             for (packets, factor, runs) in [(1, 0.5, 20_000), (40, 1.0, 2_000)] {
                 let sent = f64::from(packets) * factor * 12_000.0 / link;
-                // Of the mean spacing: the noise of single pairs in a denominator would not average
-                // out.
+                // From the mean spacing: the noise of single pairs in a denominator would not
+                // average out.
                 let mean =
                     (0..runs).map(|_| arrival_spacing(&mut random, link, load, packets, sent)).sum::<f64>()
                         / f64::from(runs);
@@ -185,8 +185,8 @@ mod tests {
         assert_eq!(capacity.estimate(), Some(Interval { mean: 200.0, half: 0.0 }));
     }
 
-    /// By hand: 90, 100 and 110 have the variance 100, so the mean is known to 1.96 √(100/3); what
-    /// is a fifth from the median counts, what is further away does not.
+    /// By hand: 90, 100 and 110 have the variance 100, so the mean is known to 1.96 √(100/3);
+    /// results a fifth from the median count, those further away do not.
     #[test]
     fn mean_and_interval() {
         let of = |results: &[f64]| {
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(of(&[100.0]), Interval { mean: 100.0, half: f64::INFINITY });
         assert_eq!(of(&[100.0, 100.0, 120.0]).mean, 320.0 / 3.0);
         assert_eq!(of(&[100.0, 100.0, 120.5]).mean, 100.0);
-        // Two that are far apart: their median is far from both.
+        // Two results far apart: their median is far from both.
         assert_eq!(of(&[100.0, 200.0]), Interval { mean: 150.0, half: f64::INFINITY });
         // The latest twenty.
         let mut twenty_one = vec![1e6];

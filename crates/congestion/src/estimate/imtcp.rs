@@ -2,13 +2,13 @@
 //! Hasegawa and Murata).
 //!
 //! Segments wait until there are enough for a stream, which then leaves with a spacing that sweeps
-//! one part of the search range. While the sending rate is above the available bandwidth each
-//! segment waits longer than the one before. The part in which that begins has the available
+//! one part of the search range. While the sending rate exceeds the available bandwidth, each
+//! segment waits longer than the one before. The part in which that begins contains the available
 //! bandwidth. The papers were not available; this follows the thesis and later papers.
 //!
-//! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: then all
-//! acknowledgements of a stream come at one time. Nor does it measure the physical bandwidth: the
-//! mechanism that used it took that for known.
+//! It cannot work beyond some 100 Mbit/s on hosts whose network cards collect packets: all ACKs of
+//! a stream then arrive together. Nor does it measure the physical bandwidth: the mechanism that
+//! used it assumed that as known.
 
 use alloc::boxed::Box;
 
@@ -50,7 +50,7 @@ parameters! {
 const MOST_STREAMS: usize = 8;
 const MOST_SEGMENTS: usize = 16;
 
-/// Pathload's tests of a trend: part of the delays that are larger than the one before, and the net
+/// Pathload's tests of a trend: the fraction of delays larger than the one before, and the net
 /// growth over the sum of all changes.
 const COMPARISONS: f64 = 0.66;
 const DIFFERENCE: f64 = 0.55;
@@ -64,7 +64,7 @@ struct Stream {
     /// Rates between its first two and its last two segments, bit/s.
     low: f64,
     high: f64,
-    /// First byte of the connection in it.
+    /// Its first byte.
     first: Bytes,
     sent: [Time; MOST_SEGMENTS],
     acknowledged: [Time; MOST_SEGMENTS],
@@ -79,7 +79,7 @@ impl Stream {
         acknowledged: [Time::ZERO; MOST_SEGMENTS],
     };
 
-    /// Rate between segments `index` and `index + 1` of `length`; `index` need not be whole.
+    /// Rate between segments `index` and `index + 1` of `length`; `index` may be fractional.
     fn rate(&self, index: f64, length: usize) -> f64 {
         self.low + (self.high - self.low) * index.clamp(0.0, length as f64 - 2.0) / (length as f64 - 2.0)
     }
@@ -104,8 +104,7 @@ fn has_trend(delays: &[f64]) -> bool {
     variation > 0.0 && larger >= COMPARISONS * (delays.len() - 1) as f64 && growth >= DIFFERENCE * variation
 }
 
-/// Where a level line and a rising one after it, fitted to the delays, meet: an index, not always
-/// whole.
+/// Index, possibly fractional, at which a level line and a rising one, fitted to the delays, meet.
 fn bend(delays: &[f64]) -> f64 {
     let last = delays.len() - 1;
     let mut best = (f64::INFINITY, 0.0);
@@ -135,14 +134,13 @@ fn bend(delays: &[f64]) -> f64 {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Not before this time.
+    /// Wait until this time.
     Waiting(Time),
-    /// Nothing is sent until this has been acknowledged, and there are segments enough for a
-    /// stream.
+    /// Hold segments until this byte is acknowledged and enough of them wait for a stream.
     Storing(usize, Bytes),
     /// Segments of this stream sent so far.
     Sending(usize, usize),
-    /// All is sent, and acknowledgements are awaited.
+    /// All is sent; ACKs are awaited.
     Collecting,
 }
 
@@ -154,7 +152,7 @@ pub struct ImTcp {
     range: SearchRange,
     phase: Phase,
     streams: Box<[Stream; MOST_STREAMS]>,
-    /// Stream and segment that are acknowledged next.
+    /// Stream and segment to be acknowledged next.
     matched: (usize, usize),
     give_up: Time,
 }
@@ -180,7 +178,7 @@ impl ImTcp {
         self.parameters.stream_length as usize
     }
 
-    /// Parts of the search range, lowest first; false if there is none yet.
+    /// Plans the parts of the search range, lowest first; false if there is no range yet.
     fn plan(&mut self, state: &WindowState) -> bool {
         let per_payload = state.full_segment_on_wire().get() as f64 / state.mss.get() as f64;
         let Some(stretch) = self.clock.stretch() else { return false };
@@ -225,7 +223,7 @@ impl ImTcp {
         let (count, length) = (self.count(), self.length());
         let trend = |stream: &Stream| has_trend(&stream.delays(length)[..length]);
         let streams = &self.streams[..count];
-        // The part in which the trend begins, and which is followed by parts that have it, too.
+        // The first part with the trend that all later parts have, too.
         let first = streams.iter().rposition(|stream| !trend(stream)).map_or(0, |last| last + 1);
         let (result, place) = match streams.get(first) {
             None => (streams[count - 1].high, Place::Top),
@@ -262,7 +260,7 @@ impl EstimatePart for ImTcp {
         }
         match self.phase {
             Phase::Waiting(until) => {
-                // A window of two streams, so that one can be stored.
+                // A window of two streams leaves one to store.
                 let large = state.cwnd >= 2.0 * self.parameters.stream_length;
                 let may = !event.recovering && event.window_limited && large && event.now >= until;
                 if may && self.plan(state) {
@@ -351,10 +349,10 @@ mod tests {
     const THROUGHPUT: f64 = 8.32;
     const ROUND_TRIP: f64 = 0.1;
     const BITS: f64 = 8320.0;
-    /// Number of the first byte of stream i is i + 1 times this.
+    /// The first byte of stream i is i + 1 times this.
     const APART: u64 = 1_000_000;
 
-    /// A connection that has carried THROUGHPUT for a while.
+    /// A connection that has sustained THROUGHPUT.
     struct Connection {
         imtcp: ImTcp,
         state: WindowState,
@@ -371,7 +369,7 @@ mod tests {
                 now: -1.0,
                 acknowledged: 0,
             };
-            // The clock has its first stretch when a round trip is over.
+            // The clock has its first stretch after one round trip.
             for segment in 0..=101 {
                 assert_eq!(connection.imtcp.allowance(&connection.state), Bytes::MAX, "{segment}");
                 connection.ack(connection.now + 1.0, 1000 * segment, 0);
@@ -391,7 +389,7 @@ mod tests {
         fn allowed(&self) -> Bytes {
             self.imtcp.allowance(&self.state)
         }
-        /// Stores and sends every stream; what pacing says of each segment, us.
+        /// Stores and sends every stream; returns the pacing of each segment, us.
         fn send_streams(&mut self) -> Vec<Vec<f64>> {
             let mut all = Vec::new();
             for stream in 0..4 {
@@ -421,7 +419,8 @@ mod tests {
             assert_eq!(self.allowed(), Bytes::MAX, "all is sent");
             all
         }
-        /// Streams with these intervals, us, come through a bottleneck with so much free.
+        /// Acknowledges streams with these intervals, us, as after a bottleneck with this much
+        /// free.
         fn arrive(&mut self, streams: &[Vec<f64>], free: f64) {
             for (stream, intervals) in (1..).zip(streams) {
                 let base = self.now + 20.0;
@@ -439,10 +438,9 @@ mod tests {
         (a / b - 1.0).abs() < 1e-6
     }
 
-    /// 13 Mbit/s are free. Parts of a quarter of (8.32, 16.64): the third, from 12.48 to 14.56, is
-    /// the first of which the later segments queue, by 8.42, 48.42 and 116.99 us; of the lines that
-    /// the papers fit the best has its bend at the third segment, where the stream has 13.87
-    /// Mbit/s.
+    /// 13 Mbit/s are free. Of the quarters of (8.32, 16.64), the third, from 12.48 to 14.56, is the
+    /// first whose later segments queue, by 8.42, 48.42 and 116.99 us; the best fit of the papers'
+    /// lines bends at the third segment, where the stream has 13.87 Mbit/s.
     #[test]
     fn a_measurement() {
         let mut connection = Connection::new();
@@ -456,7 +454,7 @@ mod tests {
         connection.arrive(&intervals, 13.0);
         let found = connection.state.path.available_bps.expect("inside the range");
         assert!(near(found, (12.48 + 2.08 * 2.0 / 3.0) * 1e6), "{found}");
-        // The next range is a tenth of it about it (no deviation yet), and begins after a round
+        // The next range is a tenth of it around it (no deviation yet), and begins after a round
         // trip.
         let (low, high) = connection.imtcp.range.ends(0.0);
         assert!(near(low, 0.9 * found) && near(high, 1.1 * found), "{low} {high}");
@@ -464,7 +462,7 @@ mod tests {
         assert!(near(until.since(Time::ZERO).seconds(), connection.now * 1e-3 + ROUND_TRIP));
     }
 
-    /// Nothing queues: more is free than was looked for. That is no result yet, and the range is
+    /// Nothing queues: more is free than the range covers. There is no result yet, and the range is
     /// doubled upwards.
     #[test]
     fn more_is_free_than_the_range_has() {
@@ -485,7 +483,7 @@ mod tests {
         assert!(near(again.state.path.available_bps.expect("a result"), 2.0 * THROUGHPUT * 1e6));
     }
 
-    /// Everything queues from the first segment of the lowest part on: less is free.
+    /// Everything queues from the first segment of the lowest part: less is free.
     #[test]
     fn less_is_free_than_the_range_has() {
         let mut connection = Connection::new();
@@ -493,8 +491,7 @@ mod tests {
         connection.arrive(&intervals, 2.0);
         assert_eq!(connection.state.path.available_bps, None);
         let (low, high) = connection.imtcp.range.ends(0.0);
-        // Twice the width downwards would end at nothing: a hundredth of the upper end is the
-        // least.
+        // Doubling downwards would reach zero: a hundredth of the upper end is the minimum.
         assert!(near(high, 2.0 * THROUGHPUT * 1e6) && near(low, 0.01 * high), "{low} {high}");
     }
 
@@ -504,7 +501,7 @@ mod tests {
         let changes: [(bool, Change); 5] = [
             (true, |_, _| ()),
             (true, |_, state| state.cwnd = 10.0),
-            // Two streams of five: with less none can be stored.
+            // Two streams of five: below that none can be stored.
             (false, |_, state| state.cwnd = 9.9),
             (false, |event, _| event.recovering = true),
             (false, |event, _| event.window_limited = false),
@@ -533,7 +530,7 @@ mod tests {
         assert_eq!(connection.imtcp.phase, Phase::Collecting, "eight round trips are not over");
         connection.ack(connection.now + 0.1, connection.acknowledged, 0);
         assert!(matches!(connection.imtcp.phase, Phase::Waiting(_)));
-        // And after a loss at once.
+        // And at once after a loss.
         let mut connection = Connection::new();
         assert_eq!(connection.allowed(), Bytes::ZERO);
         connection.imtcp.abandon(Time::ZERO);

@@ -1,8 +1,8 @@
 //! Estimates of a path's capacity and available bandwidth from its ACKs.
 //!
-//! An estimator that can be chosen by name runs beside a start and a window algorithm, which find
-//! what it has measured in [`crate::state::WindowState::path`]. A new one is a file, declared
-//! below, and a line in the list.
+//! An estimator that can be chosen by name runs beside a start and a window algorithm, which read
+//! its findings in [`crate::state::WindowState::path`]. A new one is a file, declared below, and a
+//! line in the list.
 
 pub mod ack_clock;
 pub mod capacity;

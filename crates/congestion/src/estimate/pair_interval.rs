@@ -4,7 +4,7 @@ use crate::choice;
 use crate::units::{Duration, Time};
 
 choice! {
-    /// How an interval becomes a number of ticks.
+    /// Conversion of an interval to a number of ticks.
     TimerRounding {
         /// Difference of two readings of a free-running counter: a phase error of up to one tick.
         CounterDifference = "counter-difference",
@@ -49,12 +49,12 @@ impl TickClock {
         self.period
     }
 
-    /// Period of the ticks on which segments are released; zero: any time.
+    /// Period of the ticks on which segments are released; zero if released at any time.
     pub const fn release_tick(&self) -> Duration {
         if matches!(self.rounding, TimerRounding::Exact) { Duration::ZERO } else { self.period }
     }
 
-    /// Ticks from `first` to `second`; 65535 if there are more.
+    /// Ticks from `first` to `second`, at most 65535.
     pub fn interval(&self, first: Time, second: Time) -> u16 {
         let ticks = match self.rounding {
             TimerRounding::CounterDifference => {
@@ -82,11 +82,11 @@ impl IntervalHistory {
     pub fn record(&mut self, ticks: u16) {
         self.minimum = if self.count == 0 { ticks } else { self.minimum.min(ticks) };
         self.recent[self.count as usize % 3] = ticks;
-        // The filters use three; the count continues only to identify the last.
+        // The filters use three; beyond that the count only identifies the last.
         self.count = if self.count >= 5 { 3 } else { self.count + 1 };
     }
 
-    /// The interval that counts, in ticks; `None` before the first.
+    /// The selected interval, in ticks; `None` before the first.
     pub fn filtered(&self, filter: IntervalFilter) -> Option<u16> {
         if self.count == 0 {
             return None;

@@ -1,10 +1,10 @@
-//! Physical bandwidth alone, from pairs of segments: of recent pairs, the one with the smallest
-//! total delay met no other traffic, and its spacing is one packet's time in the narrowest link
-//! (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
+//! Physical bandwidth only, from pairs of segments: among recent pairs, the one with the smallest
+//! total delay met no cross traffic, and its spacing is one packet's transmission time on the
+//! narrowest link (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
 //!
-//! Where the available bandwidth is measured, too, bursts determine the physical bandwidth even of
-//! a path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets
-//! pairs tell nothing, for both arrive at one time.
+//! When the available bandwidth is measured too, bursts determine the physical bandwidth even of a
+//! path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets,
+//! pairs show nothing, because both arrive together.
 
 use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, Sent};
@@ -38,13 +38,13 @@ parameters! {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Not before this time.
+    /// Wait until this time.
     Waiting(Time),
-    /// Nothing is sent until this has been acknowledged, and there are two segments.
+    /// Hold segments until this byte is acknowledged and two segments wait.
     Storing(Bytes),
     /// Segments of the pair sent so far, at most two.
     Sending(u64),
-    /// The first has been acknowledged at this time, if so.
+    /// The first segment was acknowledged at this time, if at all.
     Collecting(Option<Time>),
 }
 
@@ -53,7 +53,7 @@ enum Phase {
 pub struct Pairs {
     parameters: Parameters,
     phase: Phase,
-    /// First byte of the pair, and when it was sent.
+    /// First byte of the pair, and its send time.
     first: Bytes,
     sent: Time,
     /// Sum of both delays, s, and spacing, s.
@@ -79,7 +79,7 @@ impl Pairs {
         }
         self.results.push_back((delays, second.since(first).seconds()));
         let least = self.results.iter().min_by(|a, b| a.0.total_cmp(&b.0));
-        // Both at one time, as from one interrupt: no spacing was measured.
+        // Both at the same time, as from one interrupt: no spacing.
         if let Some(&(_, spacing)) = least
             && spacing > 0.0
         {
@@ -93,7 +93,7 @@ impl EstimatePart for Pairs {
         let second = self.first + state.mss;
         match self.phase {
             Phase::Waiting(until) if event.now >= until => {
-                // A window of two pairs, so that one can be stored.
+                // A window of two pairs leaves one to store.
                 let may = !event.recovering && event.window_limited && state.cwnd >= 4.0;
                 if may {
                     let stored = Bytes(2 * state.mss.get());
@@ -168,8 +168,8 @@ mod tests {
             let sent = Sent::new(now, Bytes(1000), nothing);
             self.pairs.on_sent(&sent, &self.state);
         }
-        /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms; all
-        /// before it has been acknowledged.
+        /// Stores and sends a pair at `at` ms that is acknowledged after these delays, ms;
+        /// everything earlier is acknowledged.
         fn pair(&mut self, at: f64, delays: [f64; 2]) {
             let acknowledged = self.pairs.first.get() + 10_000;
             self.ack(at - 2.0, acknowledged, acknowledged);
@@ -182,7 +182,7 @@ mod tests {
                 assert_eq!(self.allowed(), left);
                 self.send();
             }
-            // What was sent before is acknowledged, and all may be sent.
+            // Earlier data is acknowledged, and everything may be sent.
             self.ack(at + 0.5, first, first);
             assert_eq!(self.allowed(), u64::MAX);
             for (delay, end) in delays.into_iter().zip([1000, 2000]) {
@@ -198,8 +198,8 @@ mod tests {
         found.is_some_and(|found| (found / expected - 1.0).abs() < 1e-6)
     }
 
-    /// 1040 B in 1 ms are 8.32 Mbit/s. Pairs that met other traffic, before the first or between
-    /// both, have larger delays, and do not count whatever their spacing.
+    /// 1040 B in 1 ms are 8.32 Mbit/s. Pairs that met cross traffic, before the first segment or
+    /// between both, have larger delays, and are ignored whatever their spacing.
     #[test]
     fn the_pair_with_the_smallest_delay() {
         let mut connection = Connection::new(20.0);
@@ -207,7 +207,8 @@ mod tests {
         assert!(is(connection.capacity(), 8.32e6 / 3.0));
         connection.pair(2000.0, [50.0, 51.0]);
         assert!(is(connection.capacity(), 8.32e6));
-        // Behind other packets the second catches up: twice the bandwidth, with 2 ms more of delay.
+        // Behind other packets the second catches up: twice the bandwidth, with 2 ms of extra
+        // delay.
         connection.pair(3000.0, [51.25, 51.75]);
         connection.pair(4000.0, [50.5, 51.0]);
         assert!(is(connection.capacity(), 8.32e6), "{:?}", connection.capacity());
@@ -215,7 +216,7 @@ mod tests {
         assert!(is(connection.capacity(), 8.32e6 / 0.6));
     }
 
-    /// Of the last two the one with the smaller delay: an older one is forgotten.
+    /// Of the last two, the one with the smaller delay: older ones are dropped.
     #[test]
     fn old_pairs_are_forgotten() {
         let mut connection = Connection::new(2.0);
@@ -226,7 +227,7 @@ mod tests {
         }
     }
 
-    /// After half a round trip, and only where the window is what limits and has two pairs.
+    /// After half a round trip, and only if the window is the limit and holds two pairs.
     #[test]
     fn when_it_measures() {
         let mut connection = Connection::new(20.0);
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(connection.allowed(), u64::MAX, "after a loss");
     }
 
-    /// One acknowledgement for both, or both at one time: no spacing was measured.
+    /// One ACK for both, or both at the same time: no spacing was measured.
     #[test]
     fn pairs_that_come_back_together_tell_nothing() {
         let mut connection = Connection::new(20.0);
@@ -270,8 +271,7 @@ mod tests {
         assert!(matches!(connection.pairs.phase, Phase::Waiting(_)), "it goes on to the next pair");
     }
 
-    /// A receiver that acknowledges half a segment: the first of the pair has arrived with any of
-    /// its bytes, the second with any of its own.
+    /// A receiver that acknowledges half a segment: any byte of a segment shows that it arrived.
     #[test]
     fn halves_of_segments() {
         let mut connection = Connection::new(20.0);
@@ -288,7 +288,7 @@ mod tests {
         assert!(is(connection.capacity(), 8.32e6 / 2.0), "{:?}", connection.capacity());
     }
 
-    /// Of the two delays the sum counts: 10 and 100 ms are more than 40 and 60 ms.
+    /// The sum of the two delays counts: 10 and 100 ms are more than 40 and 60 ms.
     #[test]
     fn the_sum_of_both_delays() {
         let mut connection = Connection::new(20.0);

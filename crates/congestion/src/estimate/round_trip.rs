@@ -3,21 +3,20 @@
 use crate::event::Acknowledged;
 use crate::units::Bytes;
 
-/// Tells where one round trip ends and the next begins.
+/// Detects the boundaries of round trips.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTrip {
-    /// A round trip ends when everything below this has been acknowledged: what had been sent when
-    /// it began.
+    /// A round trip ends when everything below this is acknowledged: the data sent when it began.
     end: Bytes,
 }
 
 impl RoundTrip {
-    /// Before the first acknowledgement.
+    /// State before the first ACK.
     pub const fn new() -> Self {
         Self { end: Bytes::ZERO }
     }
-    /// True if this acknowledgement ends a round trip; the next one then begins. The first
-    /// acknowledgement of a connection begins the first round trip.
+    /// True if this ACK ends a round trip; the next one then begins. The first ACK of a connection
+    /// begins the first round trip.
     #[inline]
     pub fn ended(&mut self, event: &Acknowledged) -> bool {
         let ended = event.acknowledged_total >= self.end;
@@ -33,10 +32,10 @@ impl RoundTrip {
 pub struct RoundTripTimes {
     /// How many.
     pub count: u32,
-    /// The smallest; infinite if there is none.
+    /// Minimum; infinite without samples.
     pub minimum: f64,
     sum: f64,
-    /// They are of acknowledgements that covered more than one segment.
+    /// Whether the samples are of ACKs that cover several segments.
     of_several: bool,
 }
 
@@ -52,12 +51,12 @@ impl RoundTripTimes {
         self.sum += seconds;
     }
 
-    /// One more, of an acknowledgement that covers more than one segment or not.
+    /// Adds a sample, of an ACK that covers more than one segment or not.
     ///
-    /// Our choice: where others of the round trip cover more, one of a single segment has waited
-    /// for the receiver's timer, and is left out. A window of 60 segments at 60 ms sends an odd
-    /// number in a burst, and the last waits 40 ms: 1.4 ms in the mean, 1.3 segments that are not
-    /// in the queue, and Vegas would never let such a window grow.
+    /// Our choice: where other ACKs of the round trip cover more, one of a single segment has
+    /// waited for the receiver's timer, and is discarded. A window of 60 segments at 60 ms sends an
+    /// odd number in a burst, and the last waits 40 ms: 1.4 ms in the mean, 1.3 segments that are
+    /// not in the queue, and Vegas would never let such a window grow.
     #[inline]
     pub fn record_of(&mut self, seconds: f64, covers_more: bool) {
         if covers_more && !self.of_several {
@@ -68,7 +67,7 @@ impl RoundTripTimes {
         }
     }
 
-    /// Their mean, if there is one.
+    /// Mean of the samples; `None` without any.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / f64::from(self.count))
     }
@@ -94,8 +93,8 @@ mod tests {
         assert_eq!(ended, [1, 11, 21, 31]);
     }
 
-    /// Two acknowledgements of two segments each, and one of a single segment that waited 40 ms for
-    /// the receiver's timer.
+    /// Two ACKs of two segments each, and one of a single segment that waited 40 ms for the
+    /// receiver's timer.
     #[test]
     fn what_waited_for_the_timer_is_left_out() {
         for order in [[false, true, true], [true, false, true], [true, true, false]] {
@@ -105,7 +104,7 @@ mod tests {
             }
             assert_eq!((times.count, times.minimum, times.mean()), (2, 0.1, Some(0.1)), "{order:?}");
         }
-        // Where every acknowledgement is of one segment, all count.
+        // Where every ACK covers one segment, all count.
         let mut times = RoundTripTimes::NONE;
         times.record_of(0.25, false);
         times.record_of(0.75, false);

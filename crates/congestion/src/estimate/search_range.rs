@@ -1,7 +1,7 @@
-//! The range in which the next measurement looks for the available bandwidth (Matsuura, section
+//! The range in which the next measurement searches for the available bandwidth (Matsuura, section
 //! 2.2.3, steps 1 and 3).
 
-/// Where a result fell in the range.
+/// Position of a result in the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// Between its ends.
@@ -12,7 +12,7 @@ pub enum Place {
     Top,
 }
 
-/// The range and the results that it follows from. All in bit/s.
+/// The range and the results it is derived from. All in bit/s.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchRange {
     low: f64,
@@ -23,17 +23,16 @@ pub struct SearchRange {
     squares: f64,
 }
 
-/// Half of the width at least, as a part of the latest result: "R/10 is a value that ensures that
-/// the search range does not become too small".
+/// Minimum half width, as a fraction of the latest result: "R/10 is a value that ensures that the
+/// search range does not become too small".
 const SMALLEST_HALF: f64 = 0.1;
 
-/// Our choice: the range does not go below this part of its upper end.
+/// Our choice: lower bound of the range, as a fraction of its upper end.
 const LOWEST: f64 = 0.01;
 
 impl SearchRange {
-    /// The lower and the upper end, while the connection itself carries `throughput`. As long as
-    /// there is no result, the range is "(T, 2 T) where T is the throughput of TCP", unless that
-    /// would be lower.
+    /// The lower and the upper end, while the connection itself carries `throughput`. Without a
+    /// result the range is "(T, 2 T) where T is the throughput of TCP", unless that would be lower.
     pub fn ends(&mut self, throughput: f64) -> (f64, f64) {
         if self.count == 0 && throughput > self.high {
             (self.low, self.high) = (throughput, 2.0 * throughput);
@@ -41,19 +40,19 @@ impl SearchRange {
         (self.low, self.high)
     }
 
-    /// No result is stored: the range is still being widened.
+    /// Whether the range is still being widened, without a stored result.
     pub fn is_settled(&self) -> bool {
         self.count > 0
     }
 
-    /// Forgets what is stored, because the bandwidth has left the range, and begins again about a
+    /// Discards the stored results, because the bandwidth has left the range, and restarts around a
     /// result.
     pub fn restart(&mut self, result: f64) {
         *self = Self { low: self.low, high: self.high, ..Self::default() };
         self.record(result, Place::Inside);
     }
 
-    /// A measurement in this range had this result.
+    /// Adds a result and its position in this range.
     pub fn record(&mut self, result: f64, place: Place) {
         let width = self.high - self.low;
         // "We discard the accumulated measurement results [...] and enlarge the search range twice
@@ -72,8 +71,8 @@ impl SearchRange {
                 let before = result - self.mean;
                 self.mean += before / count;
                 self.squares += before * (result - self.mean);
-                // The thesis calls V the variance; an interval of 95 % has the standard deviation
-                // there, and so the unit is that of a bandwidth.
+                // The thesis calls V the variance; a 95 % interval uses the standard deviation,
+                // which makes the unit that of a bandwidth.
                 let deviation = if self.count > 1 { libm::sqrt(self.squares / (count - 1.0)) } else { 0.0 };
                 let half = (1.96 * deviation / libm::sqrt(count)).max(SMALLEST_HALF * result);
                 self.low = (result - half).max(LOWEST * (result + half));

@@ -1,18 +1,18 @@
-//! The largest of the recent samples.
+//! The maximum of recent samples.
 
 /// A windowed maximum in constant space, by Kathleen Nichols' algorithm (Linux, lib/win_minmax.c):
-/// the best sample and the best two of those after it. Time is any counter that does not run
-/// backwards. The maximum of no samples is zero.
+/// the best sample and the best two of those after it. Time is any non-decreasing counter. The
+/// maximum of no samples is zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WindowedMaximum([(u64, f64); 3]);
 
 impl WindowedMaximum {
-    /// One more sample; the maximum over the last `window`.
+    /// Adds a sample; returns the maximum over the last `window`.
     pub fn update(&mut self, now: u64, window: u64, value: f64) -> f64 {
         let sample = (now, value);
         let [first, second, third] = &mut self.0;
         if value >= first.1 || now.saturating_sub(third.0) > window {
-            // The best so far, or nothing left of the window.
+            // A new best, or an expired window.
             self.0 = [sample; 3];
             return value;
         }
@@ -23,7 +23,7 @@ impl WindowedMaximum {
         }
         let age = now.saturating_sub(first.0);
         if age > window {
-            // The best is too old: the second takes its place, and the third the second's.
+            // The best has expired: the second takes its place, and the third the second's.
             (*first, *second, *third) = (*second, *third, sample);
             if now.saturating_sub(first.0) > window {
                 (*first, *second, *third) = (*second, *third, sample);
@@ -38,7 +38,7 @@ impl WindowedMaximum {
         self.0[0].1
     }
 
-    /// The maximum when the last sample came.
+    /// The maximum as of the last sample.
     pub const fn get(&self) -> f64 {
         self.0[0].1
     }
@@ -49,8 +49,8 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// Never below what a window holds since its second half, never above what the whole window
-    /// holds.
+    /// Never below the maximum of the second half of the window, never above that of the whole
+    /// window.
     #[test]
     fn against_a_plain_maximum() {
         let mut filter = WindowedMaximum::default();
@@ -83,8 +83,8 @@ mod tests {
         let mut filter = WindowedMaximum::default();
         let expected: [(u64, f64, f64, [f64; 3]); 10] = [
             (0, 9.0, 9.0, [9.0, 9.0, 9.0]),
-            // All three are the first until a quarter of the window is over, and the third is the
-            // second until half of it is.
+            // All three are equal for the first quarter of the window, and the third equals the
+            // second for the first half.
             (2, 5.0, 9.0, [9.0, 9.0, 9.0]),
             (3, 7.0, 9.0, [9.0, 7.0, 7.0]),
             (4, 6.0, 9.0, [9.0, 7.0, 7.0]),

@@ -1,6 +1,6 @@
-//! A bottleneck in plain code, packet by packet, to judge a model without a transport. Every
-//! transmission is a packet of its own that is acknowledged or lost: a retransmission counts as any
-//! other data.
+//! A bottleneck in plain code, packet by packet, to test a model without a transport. Every
+//! transmission is a separate packet that is acknowledged or lost: a retransmission counts as new
+//! data.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,7 +14,7 @@ use crate::state::Setup;
 use crate::units::{Bytes, Duration, Rate, Time};
 
 const MSS: u64 = 1448;
-/// Later acknowledgements that make an unacknowledged packet lost.
+/// Number of later ACKs after which an unacknowledged packet counts as lost.
 const REORDERING: u64 = 3;
 const TIMEOUT: Duration = Duration::from_milliseconds(1000);
 
@@ -60,7 +60,7 @@ struct Packet {
 #[derive(Debug)]
 struct Flow {
     control: Controller,
-    /// Packets from `base` on; `None`: acknowledged or lost.
+    /// Packets from `base` on; `None` once acknowledged or lost.
     packets: VecDeque<Option<Packet>>,
     base: u64,
     in_flight: u64,
@@ -145,7 +145,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Flows under these controls that begin at these times.
+    /// Flows under this algorithm that begin at these times.
     pub fn new(path: Path, selection: Selection, starts: &[f64]) -> Self {
         let mut bench = Self {
             path,
@@ -191,7 +191,7 @@ impl Bench {
         bench
     }
 
-    /// The rate of the path from now on.
+    /// Changes the rate of the path.
     pub fn set_rate(&mut self, rate: f64) {
         self.path.rate = rate;
     }
@@ -371,7 +371,7 @@ impl Bench {
         self.shares(from, to).iter().sum::<f64>()
     }
 
-    /// The same for each of the flows.
+    /// Share of the capacity delivered by each flow.
     pub fn shares(&self, from: f64, to: f64) -> [f64; 2] {
         let looks = self.between(from, to);
         let (first, last) = (&looks[0], &looks[looks.len() - 1]);
@@ -385,7 +385,7 @@ impl Bench {
         looks.iter().map(|look| look.queue as f64).sum::<f64>() / looks.len() as f64
     }
 
-    /// Times at which the first flow came into this phase.
+    /// Times at which the first flow entered this phase.
     pub fn entries(&self, phase: Phase) -> Vec<f64> {
         self.looks
             .windows(2)

@@ -1,5 +1,5 @@
-//! Algorithms that own both the start and the window: a model of the path, or a rule of their own,
-//! says how much may be in flight from the first segment to the last.
+//! Algorithms that own both the start and the window: a model of the path, or another rule, sets
+//! the volume in flight from the first segment to the last.
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a
 //! line in the list.

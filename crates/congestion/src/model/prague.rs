@@ -60,17 +60,16 @@ parameters! {
 pub struct Prague {
     parameters: Parameters,
     alpha: f64,
-    /// The observation window of alpha: a round trip, or more where the virtual round-trip time is
-    /// longer.
+    /// The observation window of alpha: a round trip, or longer with a virtual round-trip time.
     round: RoundTrip,
     observed_since: Time,
     acknowledged: Bytes,
     marked: Bytes,
     seen_mark: bool,
-    /// A duplicate reported marks. It does not report the data sent: the response waits for the
+    /// A duplicate ACK reported marks. It carries no count of data sent: the response waits for the
     /// next cumulative ACK.
     marked_on_duplicate: bool,
-    /// Bytes sent when marks last reduced the window: they may do so again once more than that is
+    /// Bytes sent when marks last reduced the window: the next reduction needs more than that
     /// acknowledged.
     reduced_until: Bytes,
     smoothed_rtt: Option<Duration>,
@@ -93,7 +92,7 @@ impl Prague {
         }
     }
 
-    /// How many times the virtual round-trip time is the real one, at least 1.
+    /// Ratio of the virtual round-trip time to the real one, at least 1.
     fn stretch(&self) -> f64 {
         let virtual_rtt = self.parameters.virtual_rtt.seconds();
         match self.smoothed_rtt {
@@ -102,8 +101,8 @@ impl Prague {
         }
     }
 
-    /// The fraction marked since the last time goes into alpha. As in Linux, not before the first
-    /// mark: until then nothing shows that the path marks.
+    /// Updates alpha with the fraction marked since the last update. As in Linux, not before the
+    /// first mark: until then nothing shows that the path marks.
     fn observe(&mut self, event: &Acknowledged) {
         self.acknowledged += event.size;
         self.marked += event.marked;
@@ -133,7 +132,7 @@ impl ModelPart for Prague {
         self.smoothed_rtt = event.smoothed_rtt;
         self.observe(event);
         let marked = core::mem::take(&mut self.marked_on_duplicate) || event.marked > Bytes::ZERO;
-        // What is acknowledged up to there was sent, and perhaps marked, before the reduction.
+        // Data acknowledged up to there was sent, and possibly marked, before the reduction.
         if marked && !event.recovering && event.acknowledged_total > self.reduced_until {
             self.reduce(state);
             self.reduced_until = event.sent_total;
@@ -141,13 +140,13 @@ impl ModelPart for Prague {
         if event.recovering || !event.window_limited {
             return;
         }
-        // Only unmarked data lets the window grow.
+        // Only unmarked data grows the window.
         let unmarked = state.segments(event.size.saturating_sub(event.marked));
         if state.in_slow_start() {
             state.cwnd += unmarked;
         } else {
-            // A segment per virtual round-trip time and, as rates and not windows are to be alike,
-            // less in proportion to the windows too.
+            // A segment per virtual round-trip time; and because rates should be equal rather than
+            // windows, less in proportion to the window too.
             let stretch = self.stretch();
             state.cwnd += unmarked / state.cwnd / (stretch * stretch);
         }
@@ -190,14 +189,14 @@ mod tests {
     use crate::random::Random;
     use crate::registry::Selection;
 
-    /// Each segment marked with the same probability p, independently. Marks reduce the window
-    /// once, and then not before what had been sent by then is acknowledged: a round trip of W
-    /// acknowledgements, and 1/p more to the next mark. In these the window grows by (1 + 1/(W
-    /// p))(1 - p) segments, and it gives up alpha W/2 = p W/2. With x = W p before a reduction x/2
-    /// = (1 + 1/x)(1 - p): x = 1 + sqrt(3) = 2.73 for small p. (The W = 2/p of a reduction in every
-    /// round trip would need a mark in every one; with 2.73 in the mean one in fifteen has none.)
-    /// The mean window is half a growth smaller. 3 %: 2,000 reductions of a window whose standard
-    /// deviation is about sqrt(8/W) of it, correlated over W/2 round trips.
+    /// Each segment is marked with the same probability p, independently. Marks reduce the window
+    /// once, and again only when all data sent by then is acknowledged: a round trip of W ACKs, and
+    /// 1/p more to the next mark. Meanwhile the window grows by (1 + 1/(W p))(1 - p) segments; a
+    /// reduction takes alpha W/2 = p W/2. With x = W p before a reduction x/2 = (1 + 1/x)(1 - p): x
+    /// = 1 + sqrt(3) = 2.73 for small p. (The W = 2/p of a reduction in every round trip would need
+    /// a mark in every one; with 2.73 in the mean one in fifteen has none.) The mean window is half
+    /// a growth smaller. 3 %: 2,000 reductions of a window whose standard deviation is about
+    /// sqrt(8/W) of it, correlated over W/2 round trips.
     #[test]
     fn the_window_under_random_marks() {
         for p in [0.003, 0.01, 0.03, 0.1] {
@@ -320,8 +319,8 @@ mod tests {
         assert!((state.cwnd - 50.4975).abs() < 1e-3, "{}", state.cwnd);
     }
 
-    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment, as
-    /// in Reno's growth of the rate at the virtual one.
+    /// At a fifth of the virtual round-trip time a round trip adds a twenty-fifth of a segment: the
+    /// rate grows like Reno's at the virtual one.
     #[test]
     fn virtual_round_trip_time() {
         let virtual_rtt = Duration::from_milliseconds(25);
@@ -345,8 +344,7 @@ mod tests {
         assert_eq!(prague.phase(), None::<Phase>);
     }
 
-    /// Marks that come with acknowledgements that advance nothing count with the next that does:
-    /// once.
+    /// Marks on duplicate ACKs count once, with the next cumulative ACK.
     #[test]
     fn marks_on_duplicates() {
         use crate::event::DuplicateAck;
@@ -380,8 +378,8 @@ mod tests {
         assert_eq!(state.cwnd, 50.0);
         prague.on_ack(&event(8000), &mut state);
         assert_eq!(state.cwnd, 50.0, "once");
-        // Of the 2000 bytes acknowledged in the round trip that has ended 1000 were marked; then
-        // 1000 of 4000.
+        // 1000 of the 2000 bytes acknowledged in the past round trip were marked; then 1000 of
+        // 4000.
         let first = 1.0 + (0.5 - 1.0) / 16.0;
         assert_eq!(prague.alpha, first);
         prague.on_duplicate_ack(&duplicate(1000), &mut state);

@@ -1,11 +1,11 @@
-//! XCP, Katabi, Handley and Rohrs 2002: routers say by how much the window of each packet's flow is
-//! to change. The sender's part: it puts its window and round-trip time on every segment, and does
-//! what comes back.
+//! XCP, Katabi, Handley and Rohrs 2002: routers determine the change of the window in each packet.
+//! The sender's part: it puts its window and round-trip time on every segment, and applies the
+//! returned feedback.
 //!
-//! Without an answer it is Reno: "the sender must check whether the receiver and the routers along
+//! Without feedback it is Reno: "the sender must check whether the receiver and the routers along
 //! the path are XCP-enabled. If they are not, the sender reverts to TCP or another conventional
-//! protocol" (section 8.2). A receiver that knows XCP returns what it gets; a path without XCP
-//! routers returns what was asked for.
+//! protocol" (section 8.2). A receiver that supports XCP returns the header it gets; a path without
+//! XCP routers returns the request unchanged.
 
 use crate::decision::Pacing;
 use crate::entry::{Entry, RouterPartner};
@@ -47,12 +47,11 @@ parameters! {
 pub struct Xcp {
     parameters: Parameters,
     smoothed_rtt: Option<Duration>,
-    /// The receiver has answered.
+    /// The receiver has replied.
     has_partner: bool,
 }
 
-/// The demand: a source with much to send asks for as much as possible, and routers only ever lower
-/// it.
+/// The demand: a source with much to send requests the maximum, and routers only ever lower it.
 const ALL: i32 = i32::MAX;
 
 impl Xcp {
@@ -119,10 +118,10 @@ impl ReceiverPart for XcpReceiver {
         let Some(PeerOption::Xcp(XcpOption::Request { feedback, rtt_us, .. })) = option else {
             return AckRequest::default();
         };
-        // Before the first round-trip sample no router has looked at it.
+        // Before the first round-trip sample no router has processed it.
         let feedback = if rtt_us == 0 { 0 } else { feedback };
         let option = Some(PeerOption::Xcp(XcpOption::Reply { feedback }));
-        // Each packet has its own feedback: none is to be lost in a delayed ACK.
+        // Each packet has its own feedback: a delayed ACK must not drop any.
         AckRequest { immediately: true, option, ..AckRequest::default() }
     }
 }
@@ -155,15 +154,15 @@ mod tests {
         // "cwnd = max(cwnd + H_feedback, s)"
         xcp.on_ack(&reply(i32::MIN), &mut state);
         assert_eq!(state.cwnd, 1.0);
-        // Nothing said, nothing done; and not during a recovery.
+        // No feedback, no change; and none during recovery.
         xcp.on_ack(&ack(1000), &mut state);
         xcp.on_ack(&Acknowledged { recovering: true, ..reply(16_000) }, &mut state);
         assert_eq!(state.cwnd, 1.0);
     }
 
-    /// The feedback equals the demand: no router on the path has touched it. Each acknowledgement
-    /// added 134 MB to the window, so a path without a limit to its queue was filled with as much
-    /// as memory held. And where the receiver said nothing the window never grew.
+    /// The feedback equals the demand: no router on the path supports XCP. Each ACK would add 134
+    /// MB to the window and fill an unlimited queue up to the memory's size; and with a silent
+    /// receiver the window would never grow.
     #[test]
     fn without_routers_or_without_a_partner_it_is_reno() {
         for unanswered in [reply(i32::MAX), ack(1000)] {
@@ -189,14 +188,14 @@ mod tests {
         let smoothed_rtt = Some(Duration::from_microseconds(81_234));
         xcp.on_ack(&Acknowledged { smoothed_rtt, ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(12_500, 81_234));
-        // Fields of 32 bits: 4.3 GB, and more than an hour.
+        // The fields have 32 bits: 4.3 GB, and more than an hour.
         state.cwnd = 1e8;
         xcp.on_ack(&Acknowledged { smoothed_rtt: Some(Duration::MAX), ..reply(0) }, &mut state);
         assert_eq!(xcp.option_for(&state), request(u32::MAX, u32::MAX));
         assert_eq!(xcp.pacing(&state), None);
     }
 
-    /// A queue on the path that does not know XCP: half, as in TCP, and one segment at least.
+    /// A queue on the path without XCP: half, as in TCP, and at least one segment.
     #[test]
     fn losses() {
         let mut xcp = Xcp::new(Parameters::default());

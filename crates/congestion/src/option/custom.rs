@@ -12,10 +12,11 @@ pub struct CustomOption {
 }
 
 impl CustomOption {
-    /// Most bytes of a body.
+    /// Maximum length of a body, in bytes.
     pub const LONGEST: usize = 12;
 
-    /// With this ExID and body; `None` if the body is longer than [`CustomOption::LONGEST`].
+    /// An option with this ExID and body; `None` if the body is longer than
+    /// [`CustomOption::LONGEST`].
     pub fn new(exid: [u8; 2], body: &[u8]) -> Option<Self> {
         let mut kept = [0; Self::LONGEST];
         kept.get_mut(..body.len())?.copy_from_slice(body);
@@ -32,9 +33,8 @@ impl CustomOption {
         &self.body[..usize::from(self.length)]
     }
 
-    /// The first option with this ExID in a TCP option block.
-    /// [`PeerOption::decode`](super::PeerOption::decode) cannot know whose an ExID is, and skips
-    /// it.
+    /// The first option with this ExID in a TCP option block, which
+    /// [`PeerOption::decode`](super::PeerOption::decode) skips because it does not know the ExID.
     pub fn find(exid: [u8; 2], block: &[u8]) -> Result<Option<Self>, OptionError> {
         for option in options(block) {
             let (kind, body) = option?;

@@ -1,5 +1,4 @@
-//! TCP options by which an algorithm speaks to its peer, and their bytes on the wire: one file for
-//! each format.
+//! TCP options between an algorithm and its peer, and their wire formats: one file each.
 
 mod custom;
 mod packet_pair;
@@ -21,7 +20,7 @@ pub use xcp::{XCP_EXID, XcpOption};
 /// The two option kinds for experiments (RFC 4727), which are followed by an ExID (RFC 6994).
 pub const EXPERIMENTAL_KINDS: [u8; 2] = [253, 254];
 
-/// Which segment of a pair carries the mark.
+/// Position of a segment in a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PairMark {
     /// "Packet Pair 1".
@@ -52,7 +51,7 @@ pub enum OptionError {
     Truncated,
     /// The length byte does not fit the option's type.
     BadLength,
-    /// The option's type is none that is known.
+    /// The option's type is unknown.
     UnknownType,
 }
 
@@ -73,7 +72,7 @@ pub const MAXIMUM_LENGTH: usize = 16;
 
 const NO_OPERATION: u8 = 1;
 
-/// An option block that is being written.
+/// An option block under construction.
 struct Block {
     bytes: [u8; MAXIMUM_LENGTH],
     length: usize,
@@ -94,8 +93,7 @@ impl Block {
     }
 }
 
-/// The options of a block, each as its kind and what follows its length, up to the end of the list
-/// or an error.
+/// The options of a block, each as its kind and body, up to the end of the list or an error.
 fn options(mut bytes: &[u8]) -> impl Iterator<Item = Result<(u8, &[u8]), OptionError>> {
     core::iter::from_fn(move || {
         while let [NO_OPERATION, rest @ ..] = bytes {
@@ -126,7 +124,7 @@ impl PeerOption {
         }
     }
 
-    /// It is an option of the IP header, not of the TCP header.
+    /// Whether it belongs in the IP header instead of the TCP header.
     pub const fn is_in_ip_header(self) -> bool {
         matches!(self, Self::QuickStart(option) if option.is_in_ip_header())
     }
@@ -144,9 +142,9 @@ impl PeerOption {
         (block.bytes, block.length)
     }
 
-    /// Reads an algorithm's option in a TCP option block, or in the options of an IPv4 header: the
-    /// first one, or all of packet pair's. Options of other kinds are skipped. `Ok(None)` if there
-    /// is none.
+    /// Decodes an algorithm's option from a TCP option block, or from the options of an IPv4
+    /// header: the first one, or all of packet pair's. Options of other kinds are skipped.
+    /// `Ok(None)` if there is none.
     pub fn decode(bytes: &[u8]) -> Result<Option<Self>, OptionError> {
         const FIRST: u8 = EXPERIMENTAL_KINDS[0];
         let mut found = PacketPairOption::default();
@@ -190,8 +188,8 @@ mod tests {
         PeerOption::SwiftStart(option)
     }
 
-    /// Quick-Start asks and reports in the IP header, where routers see it, and answers in that of
-    /// TCP (RFC 4782, sections 3.1 and 3.2); the others are options of TCP.
+    /// Quick-Start requests and reports in the IP header, where routers see it, and responds in the
+    /// TCP header (RFC 4782, sections 3.1 and 3.2); the others are TCP options.
     #[test]
     fn which_header_an_option_is_in() {
         let (rate, ttl, ttl_difference, nonce) = (1, 2, 3, 4);
@@ -209,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Fields that are too large are cut to their width, and never reach into their neighbours.
+    /// Values that are too large are truncated to their field, and never reach its neighbours.
     #[test]
     fn fields_keep_to_themselves() {
         let third = |option: PeerOption| option.encode().0[2];
@@ -231,7 +229,7 @@ mod tests {
     fn blocks_that_are_no_options() {
         use OptionError::{BadLength, Truncated, UnknownType};
         for (bytes, expected) in [
-            // Nothing, the end of the list, no-operations, and another's option, also an
+            // An empty block, the end of the list, no-operations, and foreign options, including an
             // experimental one.
             (&[][..], Ok(None)),
             (&[0, 6, 4, 1, 7], Ok(None)),
@@ -239,8 +237,7 @@ mod tests {
             (&[8, 2, 1], Ok(None)),
             (&[253, 6, b'Z', b'Z', 0, 0], Ok(None)),
             (&[253, 8, b'S', b'X', 0, 0, 0, 0], Ok(None)),
-            // One without a length, one that ends behind the block, and lengths that count less
-            // than themselves.
+            // A missing length, an option that exceeds the block, and lengths below their own size.
             (&[6], Err(Truncated)),
             (&[6, 4, 1], Err(Truncated)),
             (&[6, 0], Err(BadLength)),
@@ -252,18 +249,18 @@ mod tests {
             (&[6, 5, 2, 7, 7], Err(BadLength)),
             (&[6, 4, 3, 7], Err(BadLength)),
             (&[6, 4, 4, 7], Err(UnknownType)),
-            // With an ExID the same; an ExID of no experiment of ours is passed over.
+            // The same with an ExID; a foreign ExID is skipped.
             (&[253, 4, b'P', b'P'], Err(BadLength)),
             (&[254, 7, b'P', b'P', 2, 7, 7], Err(BadLength)),
             (&[254, 6, b'P', b'P', 4, 7], Err(UnknownType)),
             (&[254, 6, b'P', b'Q', 1, 7], Ok(None)),
             (&[254, 8, b'X', b'C', 0, 0, 0, 5], Ok(None)),
-            // Swift Start: a part that is neither a mark nor a reply, and bodies of another length
-            // than theirs.
+            // Swift Start: a part that is neither a mark nor a reply, and bodies of the wrong
+            // length.
             (&[253, 5, b'S', b'W', 0x05], Err(UnknownType)),
             (&[253, 6, b'S', b'W', 0x45, 0], Err(BadLength)),
             (&[253, 4, b'S', b'W'], Err(BadLength)),
-            // XCP: of no length that it has.
+            // XCP: an invalid length.
             (&[253, 4, b'X', b'C'], Err(BadLength)),
             (&[253, 9, b'X', b'C', 0, 0, 0, 0, 0], Err(BadLength)),
             (&[253, 12, b'X', b'C', 0, 0, 0, 0, 0, 0, 0, 0], Err(BadLength)),

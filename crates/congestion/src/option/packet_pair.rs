@@ -3,7 +3,7 @@
 use super::{Block, EXPERIMENTAL_KINDS, OptionError, PairMark};
 use crate::choice;
 
-/// TCP option kind of the packet-pair paper (figures 2 and 3). It is RFC 1072's Echo, obsolete.
+/// TCP option kind of the packet-pair paper (figures 2 and 3): RFC 1072's obsolete Echo.
 pub const PACKET_PAIR_KIND: u8 = 6;
 /// Experiment identifier of packet pair, our choice, not registered: "PP" in ASCII.
 pub const PACKET_PAIR_EXID: [u8; 2] = *b"PP";
@@ -22,7 +22,7 @@ choice! {
 }
 
 impl PacketPairKind {
-    /// The experimental kind; `None` if it is the paper's.
+    /// The experimental kind; `None` for the paper's.
     const fn experimental(self) -> Option<u8> {
         match self {
             Self::Six => None,
@@ -31,7 +31,7 @@ impl PacketPairKind {
         }
     }
 
-    /// Bytes before the type of an option: kind, length, and with an experimental kind the ExID.
+    /// Bytes before an option's type: kind, length, and the ExID of an experimental kind.
     const fn head(self) -> usize {
         if self.experimental().is_none() { 2 } else { 4 }
     }
@@ -47,7 +47,7 @@ impl PacketPairKind {
 pub struct PacketPairOption {
     /// Kind of both.
     pub kind: PacketPairKind,
-    /// This segment is one of a pair with this pair-id.
+    /// Position of this segment in the pair with this pair-id.
     pub mark: Option<(PairMark, u8)>,
     /// The interval measured for this pair-id, in ticks.
     pub reply: Option<(u8, u16)>,
@@ -79,7 +79,7 @@ impl PacketPairOption {
         }
     }
 
-    /// Reads a mark or a reply, of which there can be one each; `body` begins with the type.
+    /// Reads a mark or a reply, at most one of each; `body` begins with the type.
     pub(super) fn read(&mut self, kind: PacketPairKind, body: &[u8]) -> Result<(), OptionError> {
         self.kind = kind;
         match *body {

@@ -7,19 +7,17 @@ pub const QUICK_START_IP_OPTION: u8 = 25;
 /// TCP option of a Quick-Start Response (RFC 4782, section 4.2).
 pub const QUICK_START_RESPONSE_KIND: u8 = 27;
 
-/// Quick-Start's options on a segment. Rates are codes of four bits: 0 is nothing, N is 40000·2^N
-/// bit/s.
+/// Quick-Start's options on a segment. Rates are 4-bit codes: 0 is zero, N is 40000·2^N bit/s.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuickStartOption {
-    /// In the IP header: the sender asks for a rate. Routers reduce it.
+    /// In the IP header: the sender requests a rate, which routers may reduce.
     Request {
         /// Requested rate.
         rate: u8,
-        /// "QS TTL": routers that approve decrement it, as all routers do with the TTL of the IP
-        /// header.
+        /// "QS TTL", which approving routers decrement in step with the IP TTL.
         ttl: u8,
-        /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites what belongs
-        /// to the steps between.
+        /// "QS Nonce", 30 bits: a router that reduces the rate from K to N overwrites the bits of
+        /// the steps between.
         nonce: u32,
     },
     /// In the TCP header: the request as received.
@@ -31,9 +29,9 @@ pub enum QuickStartOption {
         /// The nonce as it arrived.
         nonce: u32,
     },
-    /// In the IP header: the rate that the sender uses, for the routers.
+    /// In the IP header: the rate in use, for the routers.
     Report {
-        /// Rate; 0: the approval is not used.
+        /// Rate; 0 if the approval is not used.
         rate: u8,
         /// The nonce of the request.
         nonce: u32,
@@ -41,7 +39,7 @@ pub enum QuickStartOption {
 }
 
 impl QuickStartOption {
-    /// It is an option of the IP header, not of the TCP header.
+    /// Whether it belongs in the IP header instead of the TCP header.
     pub const fn is_in_ip_header(self) -> bool {
         !matches!(self, Self::Response { .. })
     }
@@ -82,8 +80,8 @@ pub const fn quick_start_rate(code: u8) -> u64 {
     if code == 0 { 0 } else { 40_000 << (if code > 15 { 15 } else { code }) }
 }
 
-/// The bits of a nonce that must have survived if so much was approved: "the last 2K bits", two for
-/// each step from K down to nothing.
+/// The nonce bits that must survive if this rate was approved: "the last 2K bits", two for each
+/// step from K down to zero.
 pub const fn quick_start_nonce_mask(code: u8) -> u32 {
     (1 << (2 * if code > 15 { 15 } else { code })) - 1
 }

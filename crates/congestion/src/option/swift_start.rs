@@ -16,7 +16,7 @@ pub const SWIFT_START_EXID: [u8; 2] = *b"SW";
 pub enum SwiftStartOption {
     /// This segment is the first or the second of the pair with this pair-id, 0 to 63.
     Mark(PairMark, u8),
-    /// The interval in which this pair arrived, in microseconds.
+    /// The interval between the arrivals of this pair, in microseconds.
     Reply {
         /// Pair-id, 0 to 63.
         id: u8,

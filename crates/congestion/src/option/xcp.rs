@@ -1,4 +1,4 @@
-//! The congestion header of XCP as an option.
+//! XCP's congestion header as an option.
 
 use super::{Block, EXPERIMENTAL_KINDS, OptionError};
 
@@ -9,7 +9,7 @@ pub const XCP_EXID: [u8; 2] = *b"XC";
 /// XCP's congestion header. Feedback counts in sixteenths of a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum XcpOption {
-    /// On data: the sender's window and its demand. Routers lower the feedback.
+    /// On data: the sender's window and demand. Routers lower the feedback.
     Request {
         /// "H_cwnd": its window, bytes.
         window: u32,
@@ -18,7 +18,7 @@ pub enum XcpOption {
         /// "H_feedback": change of the window.
         feedback: i32,
     },
-    /// On ACKs: the routers' remainder of it.
+    /// On ACKs: what the routers left of the demand.
     Reply {
         /// Change of the window.
         feedback: i32,
@@ -77,8 +77,8 @@ mod tests {
     use super::*;
     use crate::option::PeerOption;
 
-    /// The congestion header of the paper: H_cwnd, H_rtt, H_feedback, 32 bits each; on the way back
-    /// the feedback alone.
+    /// The congestion header of the paper: H_cwnd, H_rtt, H_feedback, 32 bits each; only the
+    /// feedback returns.
     #[test]
     fn bytes_of_xcp() {
         let encoded = |option| {

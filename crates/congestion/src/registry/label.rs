@@ -1,9 +1,9 @@
 //! Labels: an algorithm in one word, as records and command lines name it.
 //!
 //! A label is the name of a window, a start, a model or an estimator (`cubic`), a window with a
-//! start (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). A part
-//! that is not named is the default: `reno` is slow start and Reno. Settings may follow it on a
-//! command line: `cubic+hystart++:beta=0.8,alpha=0.5`.
+//! start (`cubic+hystart++`), or a window, a start or both with an estimator (`reno+icim`). Omitted
+//! parts have their default: `reno` is slow start and Reno. On a command line settings may follow:
+//! `cubic+hystart++:beta=0.8,alpha=0.5`.
 
 use alloc::borrow::ToOwned as _;
 use alloc::format;
@@ -21,9 +21,9 @@ use crate::entry::{Entry, Part};
 pub struct LabelError {
     /// The label as it was given.
     pub label: String,
-    /// The label that was probably meant.
+    /// The closest valid label.
     pub near: Option<String>,
-    /// The names that a label is made of, by kind.
+    /// The valid names, by kind.
     names: Vec<(Part, Vec<&'static str>)>,
 }
 
@@ -48,7 +48,7 @@ impl core::error::Error for LabelError {}
 pub struct Setting {
     /// The name.
     pub name: Range<usize>,
-    /// The value, without spaces around it; empty where there is no "=".
+    /// The trimmed value; empty without "=".
     pub value: Range<usize>,
 }
 
@@ -94,7 +94,7 @@ impl Registry {
     /// The parts that a label names: a window, a start or both, or a model, then an estimator.
     ///
     /// # Errors
-    /// A part of the label is no name, or its parts do not combine.
+    /// A part of the label is unknown, or its parts do not combine.
     pub fn label_parts(&self, label: &str) -> Result<Vec<Entry>, LabelError> {
         self.split(label).ok_or_else(|| self.unknown(label))
     }
@@ -102,7 +102,7 @@ impl Registry {
     /// The algorithm of a label, with default parameters.
     ///
     /// # Errors
-    /// A part of the label is no name, or its parts do not combine.
+    /// A part of the label is unknown, or its parts do not combine.
     pub fn select(&self, label: &str) -> Result<Selection, LabelError> {
         let parts = self.label_parts(label)?;
         let named = |part| parts.iter().find(|entry| entry.part == part).map(|entry| entry.name);
@@ -136,8 +136,8 @@ impl Registry {
             .then(|| [Some(first), start, estimate].into_iter().flatten().collect())
     }
 
-    /// Cuts a last part of this kind off. A name may contain plus signs, so the name is searched
-    /// for, not the sign.
+    /// Cuts off a last part of this kind. A name may contain plus signs, so the search is for
+    /// names, not for the sign.
     fn cut<'a>(&self, label: &'a str, part: Part) -> (&'a str, Option<Entry>) {
         self.entries()
             .filter(|entry| entry.part == part)
@@ -189,8 +189,7 @@ impl Selection {
         Registry::built_in().select(label)
     }
 
-    /// The label: the parts that are not the default, and the estimator if the window does not
-    /// bring it by itself.
+    /// The label: all non-default parts, and the estimator if it is not the window's usual one.
     pub fn label(&self) -> String {
         let named = |part| self.entries().find(|entry| entry.part == part).map_or("", |entry| entry.name);
         let mut label = match (named(Part::Start), named(Part::Window)) {
@@ -206,17 +205,17 @@ impl Selection {
     }
 }
 
-/// The name that was probably meant by one that there is not, whatever its case.
+/// The name closest to an unknown one, whatever its case.
 pub fn nearest<'a>(given: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let lower = given.to_lowercase();
     let distances = names.map(|name| (edit_distance(&lower, &name.to_lowercase()), name));
-    // Of two that differ in case alone, the one with more letters as they were written.
+    // Of two that differ only in case, the one with more matching letters.
     let unlike = |name: &str| name.chars().zip(given.chars()).filter(|(a, b)| a != b).count();
     let (distance, name) = distances.min_by_key(|&(distance, name)| (distance, unlike(name), name))?;
     (distance <= 2 && distance < name.chars().count().min(given.chars().count())).then_some(name)
 }
 
-/// Levenshtein's distance; texts of very different length are not compared and count as far apart.
+/// Levenshtein distance; texts of very different length are not compared and count as far apart.
 fn edit_distance(a: &str, b: &str) -> usize {
     if a.len().abs_diff(b.len()) > 8 {
         return usize::MAX;
@@ -272,7 +271,7 @@ mod tests {
         for label in ["cubic+hystart++", "reno+icim", "vegas+packet-pair+icim", "lotka-volterra+imtcp"] {
             assert_eq!(Selection::from_label(label).expect(label).label(), label);
         }
-        // What goes without saying is not written.
+        // Defaults are omitted.
         assert_eq!(Selection::from_label("cubic+slow-start").expect("known").label(), "cubic");
         assert_eq!(Selection::from_label("reno+hystart++").expect("known").label(), "hystart++");
         let alone = Selection::from_label("lotka-volterra").expect("known").with_estimate(NO_ESTIMATE);
@@ -297,7 +296,7 @@ mod tests {
         assert_eq!(message, "no algorithm is named 'renoo'; did you mean 'reno'?");
         let message = Selection::from_label("nobody").expect_err("unknown").to_string();
         assert!(message.contains("the windows reno, ") && message.ends_with("'reno+icim'"), "{message}");
-        // Long labels cost neither time nor stack.
+        // Long labels take neither much time nor stack.
         assert!(Selection::from_label(&"reno+".repeat(100_000)).is_err());
     }
 

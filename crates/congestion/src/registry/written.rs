@@ -10,7 +10,7 @@ use super::{LabelError, Registry, Selection, nearest, with_settings};
 use crate::parameter::{Kind, Parameter, ParameterError, Value};
 use crate::quantity::{self, Dimension, Quantity};
 
-/// Why a text names no algorithm, or sets no parameter of it.
+/// Why a text names no algorithm, or does not set a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WrittenError {
@@ -18,7 +18,7 @@ pub enum WrittenError {
     Label(LabelError),
     /// A parameter was not set.
     Setting {
-        /// The parameter as it was written.
+        /// The parameter as written.
         name: String,
         /// The error, and the allowed values.
         message: String,
@@ -71,10 +71,10 @@ impl Registry {
 }
 
 impl Selection {
-    /// Sets a parameter to a value as it is written in a label's settings.
+    /// Sets a parameter to a value as written in a label's settings.
     ///
     /// # Errors
-    /// There is no such parameter, or the value is not one of it.
+    /// The parameter is unknown, or the value is not allowed.
     pub fn set_written(&mut self, name: &str, written: &str) -> Result<(), WrittenError> {
         let refuse = |message: String| WrittenError::Setting { name: name.to_owned(), message };
         let Some(parameter) = self.parameter(name) else { return Err(refuse(self.unknown(name))) };
@@ -100,7 +100,7 @@ impl Selection {
         format!("unknown parameter of {}; {help}", self.label())
     }
 
-    /// Refuses a parameter that would do nothing for want of another.
+    /// Refuses a parameter that has no effect without another.
     ///
     /// # Errors
     /// Such a parameter has been set.
@@ -122,7 +122,7 @@ impl Selection {
     }
 }
 
-/// A value as [`Parameter::requires`] has it.
+/// A value in the form of [`Parameter::requires`].
 fn as_scenarios_write(value: Value<'_>) -> String {
     match value {
         Value::Switch(on) => format!("{on}"),
@@ -197,7 +197,7 @@ mod tests {
         Registry::built_in().read(text).expect_err(text).to_string()
     }
 
-    /// Every default that is one value can be written as the table shows it, and changes nothing.
+    /// Every single-valued default can be written as the table shows it, and changes nothing.
     #[test]
     fn defaults_are_read_as_they_are_shown() {
         let mut read = 0;

@@ -1,10 +1,8 @@
-//! The Startup of BBR as a way for any window algorithm to begin: paced at a multiple of the
-//! largest delivery rate seen, until that has stopped growing; then the window is the
-//! bandwidth-delay product.
+//! BBR's Startup as a start for any window algorithm: paced at a multiple of the largest delivery
+//! rate seen, until that stops growing; then the window is the BDP.
 //!
-//! Section numbers below are those of draft-ietf-ccwg-bbr-06. What follows Startup there, Drain,
-//! empties the queue that it left; here the window of one bandwidth-delay product does, which
-//! nothing leaves above.
+//! Section numbers below are those of draft-ietf-ccwg-bbr-06. There Drain follows Startup and
+//! empties its queue; here the window of one BDP does, since nothing leaves beyond it.
 
 use crate::decision::paced_at;
 use crate::decision::{Pacing, Phase};
@@ -45,13 +43,13 @@ parameters! {
 #[derive(Clone, Debug)]
 pub struct BbrStartup {
     parameters: Parameters,
-    /// It is over: slow start, if there is any more.
+    /// Startup is over: slow start from now on.
     over: bool,
     /// Largest delivery rate, bytes per second.
     rate: f64,
-    /// Bytes delivered when the current round trip ends.
+    /// Total of bytes delivered at which the current round trip ends.
     round_end: Bytes,
-    /// The rate that the next one has to exceed, and for how many round trips it did not.
+    /// The rate that the next round trip must exceed, and how many did not.
     full_rate: f64,
     full_rounds: u32,
 }
@@ -145,8 +143,7 @@ mod tests {
     use crate::fixtures::{ack, state};
     use crate::units::{Duration, Rate};
 
-    /// A path of 1 Mbyte/s and 100 ms, 100 segments, in round trips of as much as the window
-    /// allows.
+    /// A path of 1 Mbyte/s and 100 ms, 100 segments, in round trips that fill the window.
     #[test]
     fn it_doubles_until_the_rate_stops_growing_and_leaves_one_bandwidth_delay_product() {
         let mut start = BbrStartup::new(Parameters::default());
@@ -184,7 +181,7 @@ mod tests {
                 assert!((pacing.interval.seconds() * 2.77 - 0.005).abs() < 1e-8, "{pacing:?}");
             }
         }
-        // Full at 160, 320 and 640, after which the path has shown its rate for three round trips.
+        // Full at 160, 320 and 640, after the path has shown its rate for three round trips.
         assert_eq!(windows, [10, 20, 40, 80, 160, 320, 640, 1280]);
         assert_eq!((state.cwnd, state.ssthresh, start.pacing(&state)), (100.0, 100.0, None));
     }
@@ -216,9 +213,8 @@ mod tests {
         }
     }
 
-    /// Rounds in which the application had too little to send say nothing of the path: neither that
-    /// it is full nor, unless they are faster than anything before, how fast it is
-    /// (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5.3).
+    /// App-limited round trips say nothing about the path: neither that it is full nor, unless they
+    /// are faster than any before, its rate (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5.3).
     #[test]
     fn rounds_limited_by_the_application() {
         let mut start = BbrStartup::new(Parameters::default());

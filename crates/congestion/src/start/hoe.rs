@@ -1,6 +1,6 @@
 //! The start of Hoe (SIGCOMM 1996), reference 8 of the packet-pair paper: the spacing of two ACKs
-//! sets ssthresh before slow start overshoots, and after a loss one ACK lets only a few segments
-//! go.
+//! sets ssthresh before slow start overshoots, and after a loss an ACK releases only a few
+//! segments.
 
 use crate::entry::{Entry, Need};
 use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
@@ -48,18 +48,18 @@ parameters! {
 /// estimate is then at least four times what the second of them acknowledges.
 const CLOSE: f64 = 0.25;
 
-/// Least threshold, in segments (RFC 5681, section 3.1).
+/// Minimum threshold, in segments (RFC 5681, section 3.1).
 const LEAST_THRESHOLD: f64 = 2.0;
 
 /// The sender's part.
 #[derive(Clone, Debug)]
 pub struct Hoe {
     parameters: Parameters,
-    /// ACKs that advanced, until the threshold is set.
+    /// Cumulative ACKs so far, until the threshold is set.
     acks: u32,
     last_ack: Option<Time>,
     estimated: bool,
-    /// From a loss on, data sent since the last ACK.
+    /// After a loss: data sent since the last ACK.
     since_ack: Option<Bytes>,
 }
 
@@ -73,7 +73,7 @@ impl Hoe {
         Bytes((self.parameters.burst * state.mss.get() as f64) as u64)
     }
 
-    /// Whether an ACK so long after the one before it is the second of the pair.
+    /// Whether an ACK this long after the previous one is the second of the pair.
     fn is_second(&self, spacing: Duration, rtt: Duration) -> bool {
         match self.parameters.acks {
             AckPair::SecondAndThird => self.acks == 3,
@@ -96,7 +96,7 @@ impl Hoe {
         {
             self.estimated = true;
             let spacing = event.now.since(last).seconds();
-            // Zero: both came with one interrupt, which gives no rate.
+            // Zero: both came with one interrupt, which yields no rate.
             if spacing > 0.0 {
                 let product = libm::floor(rtt.seconds() / spacing * state.segments(event.size));
                 state.ssthresh = state.ssthresh.min(product.max(LEAST_THRESHOLD));
@@ -176,7 +176,7 @@ mod tests {
                 start.grow(&at(time, size), &mut state);
             }
             assert_eq!((state.cwnd, state.ssthresh), (5.0, 15.0), "{acks:?} {times:?}");
-            // Once: an ACK right behind does not change it.
+            // Once: an immediately following ACK does not change it.
             start.grow(&at(0.513, 1000), &mut state);
             assert_eq!(state.ssthresh, 15.0);
         }
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// "Applied only if it lowers ssthresh"; and two ACKs at one instant tell nothing.
+    /// "Applied only if it lowers ssthresh"; and two simultaneous ACKs yield no rate.
     #[test]
     fn the_threshold_is_never_raised() {
         for (last, expected) in [(0.496, 9.0), (0.48, 9.0)] {
@@ -211,8 +211,8 @@ mod tests {
         }
     }
 
-    /// A cumulative ACK after a recovery opens the window by ten segments: three go, and three more
-    /// with each ACK, until no more than three fit.
+    /// A cumulative ACK after recovery opens the window by ten segments: three leave, and three
+    /// more with each ACK, until at most three fit.
     #[test]
     fn one_ack_lets_three_segments_go_after_a_loss() {
         let (mut start, mut state) = (hoe(AckPair::CloselySpaced), state(10.0));

@@ -1,4 +1,4 @@
-//! HyStart++, RFC 9406: leaves slow start when the delay grows, by way of a slower slow start.
+//! HyStart++, RFC 9406: leaves slow start when the delay grows, through a slower slow start.
 //!
 //! Section numbers below are those of RFC 9406.
 
@@ -57,12 +57,12 @@ enum Stage {
     Conservative {
         /// cssBaselineMinRtt of the RFC.
         baseline: Duration,
-        /// Rounds that have ended, the one in which it was entered included.
+        /// Rounds that have ended, including the one in which it was entered.
         rounds: u32,
     },
     /// Conservative slow start is complete; the window has yet to become ssthresh.
     Leaving,
-    /// Standard slow start, if there is any more.
+    /// Standard slow start for the rest of the connection.
     Over,
 }
 
@@ -207,8 +207,8 @@ mod tests {
             Self { start: HyStartPlusPlus::new(Parameters::default()), state: state(10.0), acknowledged: 0 }
         }
 
-        /// A window of acknowledgements, the first of which has this round-trip time and the later
-        /// ones `step` more each.
+        /// A window of ACKs, the first of which has this round-trip time and each later one `step`
+        /// more.
         fn round(&mut self, rtt: f64, step: f64) {
             let sent = self.acknowledged + self.state.cwnd as u64 * 1000;
             let mut rtt = rtt;
@@ -266,8 +266,7 @@ mod tests {
             let growth = connection.state.cwnd / before;
             assert!((growth - 1.25).abs() < 0.02, "a quarter of doubling: {growth}");
         }
-        // The fifth round, counting the one in which it entered, is over with the next
-        // acknowledgement.
+        // The fifth round, counting the one in which it entered, ends with the next ACK.
         connection.round(0.12, 0.0);
         assert_eq!(connection.start.stage, Stage::Over);
         assert_eq!(connection.state.ssthresh, connection.state.cwnd);
@@ -319,8 +318,8 @@ mod tests {
         assert_eq!(connection.start.stage, Stage::Over);
     }
 
-    /// In congestion avoidance before it has ended slow start itself it neither counts rounds nor
-    /// takes samples: a slow start that begins again would else be judged by round trips of another
+    /// In congestion avoidance entered before it has ended slow start itself it neither counts
+    /// rounds nor takes samples: a later slow start would be judged by round trips of another
     /// phase.
     #[test]
     fn it_does_not_watch_congestion_avoidance() {

@@ -95,7 +95,7 @@ mod tests {
             rounds += 1;
         }
         // log2(100) + 9900/50 = 204.6. Within a step of K growth is up to twice as fast just above
-        // max_ssthresh and 1/K faster further on, hence a few less.
+        // max_ssthresh and 1/K faster further on, hence slightly less.
         assert!((200..=205).contains(&rounds), "{rounds}");
     }
 }

@@ -1,8 +1,8 @@
-//! How a connection begins, and begins again after a timeout: the part in charge while cwnd <
+//! The beginning of a connection, and its restart after a timeout: the part in control while cwnd <
 //! ssthresh.
 //!
-//! A new way to begin is a file, declared below (rustfmt finds files by these declarations), and a
-//! line in the list.
+//! A new start is a file, declared below (rustfmt finds files by these declarations), and a line in
+//! the list.
 
 use alloc::boxed::Box;
 
@@ -28,7 +28,7 @@ use crate::state::{Setup, WindowState};
 use crate::units::Bytes;
 
 algorithms! {
-    /// One of the ways to begin.
+    /// One of the starts.
     Start, chosen by StartChoice, open as AnyStart {
         slow_start::SlowStart,
         limited::Limited,

@@ -1,4 +1,4 @@
-//! A window that was not probed for leaves evenly over one round-trip time, or a part of it at once
+//! A window without prior probing leaves evenly over one round-trip time, or a part of it at once
 //! and then the rest.
 
 use crate::decision::Pacing;
@@ -25,7 +25,7 @@ impl PacedRoundTrip {
         }
     }
 
-    /// A round-trip time has passed.
+    /// Whether a round-trip time has passed.
     pub fn is_over(&self, now: Time) -> bool {
         now >= self.end
     }
@@ -37,7 +37,7 @@ impl PacedRoundTrip {
 
     /// Spacing wanted now.
     pub fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        // A window so large that its part of the round-trip time rounds to zero needs no spacing.
+        // The share of the round-trip time rounds to zero for a very large window: no spacing.
         if self.burst >= state.mss || self.interval.is_zero() {
             return None;
         }

@@ -1,7 +1,7 @@
-//! Quick-Start, RFC 4782: the sender asks the routers for a rate, and if all of them approve one it
-//! sends at it from the first round trip on.
+//! Quick-Start, RFC 4782: the sender requests a rate, and uses it from the first round trip on if
+//! all routers approve.
 //!
-//! Section numbers below are those of RFC 4782. The request goes with the SYN, or, without a
+//! Section numbers below are those of RFC 4782. The request travels with the SYN, or, without a
 //! handshake, with the first data, and is not repeated. (The RFC allows one per round-trip time,
 //! also in the middle of a connection.)
 
@@ -48,16 +48,16 @@ parameters! {
 /// Where Quick-Start is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// The answer is outstanding.
+    /// The response is outstanding.
     Asked,
     /// Quick-Start mode: at this rate, until data sent after this much is acknowledged.
     QuickStart { rate: Rate, sent_before: Bytes },
-    /// Quick-Start is over, but not all that was sent in it is acknowledged: it began and ended
-    /// with so much sent.
+    /// Quick-Start is over, but not all data sent in it is acknowledged: the bytes sent when it
+    /// began and when it ended.
     Proving { begin: Bytes, end: Bytes },
     /// Limited slow start.
     Limited,
-    /// Nothing was approved, or data sent that way was lost: slow start.
+    /// Nothing was approved, or data sent in Quick-Start mode was lost: slow start.
     Refused,
 }
 
@@ -70,7 +70,7 @@ pub struct QuickStart {
     asked: bool,
     ttl: u8,
     nonce: u32,
-    /// Reports the used part of the approval to the routers.
+    /// Report of the used rate, for the routers.
     report: Option<u8>,
     initial_window: f64,
     /// Unit of acknowledgement.
@@ -100,15 +100,15 @@ impl QuickStart {
         Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce }))
     }
 
-    /// The rate approved by all routers; 0 if one did not understand, or the receiver reports more
-    /// than they left.
+    /// The rate approved by all routers; 0 if one lacks Quick-Start, or the receiver overstates the
+    /// rate.
     fn approved(&self, option: Option<PeerOption>) -> Option<u8> {
         let Some(PeerOption::QuickStart(QuickStartOption::Response { rate, ttl_difference, nonce })) = option
         else {
             return None;
         };
-        // Section 4.4: another TTL Diff than that of the request says that a router did not
-        // understand; of the nonce, the last 2K bits must be those that were sent.
+        // Section 4.4: a TTL Diff that differs from the request's shows a router without
+        // Quick-Start; of the nonce, the last 2K bits must be the original ones.
         let understood = ttl_difference == INITIAL_TTL.wrapping_sub(self.ttl);
         let genuine = (nonce ^ self.nonce) & quick_start_nonce_mask(rate) == 0
             && f64::from(rate) <= self.parameters.quick_start_request;
@@ -120,7 +120,7 @@ impl QuickStart {
         // QS-cwnd = R T / (MSS + H), R in bytes per second.
         let window = rtt
             .map_or(0.0, |rtt| bits as f64 / 8.0 * rtt.seconds() / state.full_segment_on_wire().get() as f64);
-        // What is not above the window that there is anyway is not used.
+        // A window not above the present one is not used.
         if window > state.cwnd {
             state.cwnd = window;
             self.stage = Stage::QuickStart { rate: Rate::from_bits_per_second(bits), sent_before: sent };
@@ -135,7 +135,7 @@ impl QuickStart {
 impl StartPart for QuickStart {
     fn begin(&mut self, setup: &Setup, state: &mut WindowState) {
         let mut random = Random::new(setup.seed);
-        // The QS TTL begins at random, so that no router can guess the initial value.
+        // The QS TTL starts at random, so that no router can guess the initial value.
         self.ttl = (random.bits() >> 56) as u8;
         self.nonce = (random.bits() >> (64 - QUICK_START_NONCE_BITS)) as u32;
         self.initial_window = state.cwnd;
@@ -177,8 +177,8 @@ impl StartPart for QuickStart {
                 None => self.stage = Stage::Refused,
             },
             Stage::QuickStart { sent_before, .. } if event.acknowledged_total > sent_before => {
-                // The first ACK of data sent in Quick-Start mode ends it, and an unused window is
-                // not kept.
+                // The first ACK of data sent in Quick-Start mode ends it, and discards the unused
+                // part of the window.
                 let used = state.segments(event.in_flight) + state.segments(event.size);
                 state.cwnd = state.cwnd.min(used.max(self.initial_window));
                 self.stage = Stage::Proving { begin: sent_before, end: event.sent_total };
@@ -192,8 +192,8 @@ impl StartPart for QuickStart {
         }
     }
 
-    /// A loss of what was sent in Quick-Start mode: back to the window that there would have been
-    /// without, and ssthresh is at most half of what was delivered of it.
+    /// A loss of data sent in Quick-Start mode: back to the window without Quick-Start, and
+    /// ssthresh at most half of the delivered part.
     fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
         let begin = match self.stage {
             Stage::QuickStart { sent_before, .. } => sent_before,
@@ -229,7 +229,7 @@ impl StartPart for QuickStart {
             let nonce = self.nonce;
             return Some(PeerOption::QuickStart(QuickStartOption::Report { rate, nonce }));
         }
-        // Without a handshake the first data asks.
+        // Without a handshake the first data carries the request.
         if self.stage == Stage::Asked { self.request() } else { None }
     }
 
@@ -290,8 +290,8 @@ mod tests {
     #[test]
     fn the_window_is_what_the_rate_needs() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();
-        // Two routers have approved, and the rate is reduced: the upper bits of the nonce are
-        // others.
+        // Two routers have approved, and the rate is reduced: the upper bits of the nonce have
+        // changed.
         let event = answer(7, INITIAL_TTL.wrapping_sub(ttl), nonce ^ (0x3fff << 14));
         start.on_established(&event, &mut state);
         assert!((state.cwnd - 64_000.0 / 1040.0).abs() < 1e-9, "{}", state.cwnd);
@@ -301,7 +301,7 @@ mod tests {
         assert_eq!(start.option_for(ProbePart::Single), Some(PeerOption::QuickStart(report)));
         assert_eq!(start.option_for(ProbePart::Single), None);
 
-        // The first acknowledgement ends it; only 30 segments were used.
+        // The first ACK ends it; only 30 segments were used.
         let event = Acknowledged { in_flight: Bytes(29_000), sent_total: Bytes(30_000), ..ack_at(0.2, 0.1) };
         start.on_ack(&event, &state);
         start.grow(&event, &mut state);
@@ -330,8 +330,8 @@ mod tests {
         }
     }
 
-    /// Of 61 segments 40 were delivered: ssthresh at most 20, and the window as if Quick-Start had
-    /// not been.
+    /// 40 of 61 segments were delivered: ssthresh at most 20, and the window as without
+    /// Quick-Start.
     #[test]
     fn a_loss_in_quick_start_falls_back_to_the_initial_window() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();
@@ -352,7 +352,7 @@ mod tests {
         assert_eq!((state.cwnd, state.ssthresh), (10.0, 20.0));
     }
 
-    /// A mark or a timeout in Quick-Start mode ends it, as a loss does.
+    /// A CE mark or a timeout in Quick-Start mode ends it, like a loss.
     #[test]
     fn what_ends_it() {
         for (name, end) in crate::fixtures::ends() {
@@ -364,7 +364,7 @@ mod tests {
         }
     }
 
-    /// "The QS TTL" has 8 bits and the nonce 30, all of them at random.
+    /// "The QS TTL" has 8 bits and the nonce 30, all of them random.
     #[test]
     fn every_bit_is_drawn() {
         let (mut ones, mut zeros) = ((0, 0), (u8::MAX, u32::MAX));
@@ -378,8 +378,8 @@ mod tests {
         assert_eq!((ones, zeros), ((0xff, 0x3fff_ffff), (0, 0)));
     }
 
-    /// Without a handshake the first data asks, and the acknowledgement that answers is worth
-    /// nothing else.
+    /// Without a handshake the first data carries the request, and its ACK serves only as the
+    /// response.
     #[test]
     fn asked_with_data() {
         let (request, mut state, _) = begun();
@@ -397,7 +397,7 @@ mod tests {
         start.on_ack(&event, &state);
         start.grow(&event, &mut state);
         assert!((state.cwnd - 64_000.0 / 1040.0).abs() < 1e-9, "{}", state.cwnd);
-        // What was sent before the answer does not end it; the first that was sent after it does.
+        // Data sent before the response does not end it; the first data sent after it does.
         for (acknowledged, holds) in [(10_000, true), (10_001, false)] {
             let event =
                 Acknowledged { acknowledged_total: Bytes(acknowledged), sent_total, ..ack_at(0.2, 0.1) };
@@ -407,8 +407,8 @@ mod tests {
         }
     }
 
-    /// 40 kbit/s for 100 ms are less than half a segment: what is not above the initial window is
-    /// reported as not used.
+    /// 40 kbit/s for 100 ms are less than half a segment: a rate not above the initial window is
+    /// reported as unused.
     #[test]
     fn an_approval_that_is_of_no_use() {
         let (mut start, mut state, (_, ttl, nonce)) = begun();

@@ -15,7 +15,7 @@ pub const ENTRY: Entry = Entry {
     ..Entry::START
 };
 
-/// The limit is [`WindowState::slow_start_limit`]: no number that can be written.
+/// The limit is [`WindowState::slow_start_limit`]: a value that cannot be written.
 const BY_TRANSPORT: f64 = 0.0;
 
 parameters! {
@@ -79,8 +79,8 @@ mod tests {
         assert_eq!(state.cwnd, 20.0);
     }
 
-    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed acknowledgement, no more for one
-    /// that covers more, and one after a timeout; a number that is written holds.
+    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed ACK, no more for one that covers
+    /// more, and one after a timeout; an explicit value takes precedence.
     #[test]
     fn what_an_acknowledgement_adds() {
         for (byte_counting, written, steps) in [

@@ -1,7 +1,7 @@
 //! Swift Start (Partridge, Rockwell, Allman, Krishnan and Sterbenz, BBN Technical Report 8339), as
 //! Khalil, Elbery, Nosair and Morsi describe it: four segments, the capacity of the path from the
-//! times of the first two acknowledgements, and a window of a part of it that is spread over the
-//! next round trip.
+//! times of the first two ACKs, and a fraction of it as the window, spread over the next round
+//! trip.
 //!
 //! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion
 //! Control". It prints BW = Δt × SegSize and means the quotient; and as capacity = BW × RTT, in
@@ -67,18 +67,18 @@ parameters! {
     }
 }
 
-/// Where Swift Start is.
+/// Progress of Swift Start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     /// Nothing is acknowledged.
     Waiting,
     /// The first segment was acknowledged alone, at this time.
     FirstAcknowledged(Time),
-    /// There is an estimate, in segments, that is not in use.
+    /// An estimate, in segments, that is not yet in use.
     Estimated(f64),
-    /// In a round trip in which the window is spread; the capacity, in segments.
+    /// A round trip over which the window is spread; the capacity, in segments.
     Paced(PacedRoundTrip, f64),
-    /// There is no estimate and there will be none.
+    /// No estimate will be made.
     Frozen,
     /// Slow start.
     Over,
@@ -104,7 +104,7 @@ impl SwiftStart {
         }
     }
 
-    /// A round trip in which the window becomes `target`.
+    /// Starts a round trip in which the window becomes `target`.
     fn begin_round_trip(
         &mut self,
         event: &Acknowledged,
@@ -145,8 +145,8 @@ impl StartPart for SwiftStart {
                     _ => self.without_estimate(),
                 }
             }
-            // An acknowledgement of two segments hides their interval, and that between
-            // acknowledgements of two each belongs to two.
+            // An ACK of two segments hides their interval, and the interval between two such ACKs
+            // covers two segments.
             Stage::Waiting | Stage::FirstAcknowledged(_) => self.without_estimate(),
             Stage::Paced(round, capacity) if round.is_over(event.now) => {
                 if self.parameters.burst == Burst::Difference && state.cwnd < capacity {
@@ -166,8 +166,8 @@ impl StartPart for SwiftStart {
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         match self.stage {
             Stage::Estimated(capacity) => {
-                // After the spread round trip slow start closes the gap to the capacity: our
-                // choice, the paper is silent.
+                // After the paced round trip slow start closes the gap to the capacity: our choice,
+                // the paper is silent.
                 state.ssthresh = capacity.max(2.0);
                 let first = capacity / self.parameters.swift_alpha;
                 let target = if state.cwnd < first {
@@ -185,7 +185,7 @@ impl StartPart for SwiftStart {
         }
     }
 
-    /// Reno from then on, and the estimate is forgotten (our choice; the paper is silent).
+    /// Reno from then on, and the estimate is discarded (our choice; the paper is silent).
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.stage = Stage::Over;
     }
@@ -222,7 +222,7 @@ mod tests {
     use crate::fixtures::{ack_at, setup, state};
     use crate::units::Duration;
 
-    /// The acknowledgement of one segment, at this time, with a round-trip time of 470 ms.
+    /// The ACK of one segment, at this time, with a round-trip time of 470 ms.
     fn ack(segment: u64, milliseconds: f64) -> Acknowledged {
         Acknowledged { acknowledged_total: Bytes(1000 * segment), ..ack_at(milliseconds / 1000.0, 0.47) }
     }
@@ -323,7 +323,7 @@ mod tests {
         assert_eq!((start.pacing(&state), start.holds_window()), (None, false));
     }
 
-    /// The estimate is forgotten, while its window is being sent and before.
+    /// The estimate is discarded, during its use and before.
     #[test]
     fn what_ends_it() {
         for (name, end) in crate::fixtures::ends() {
@@ -340,8 +340,7 @@ mod tests {
         }
     }
 
-    /// Both at one time, as interrupts bring them, or no round-trip time: there is no interval to
-    /// go by.
+    /// Simultaneous ACKs, as interrupts cause, or no round-trip time: no interval.
     #[test]
     fn what_tells_no_capacity() {
         let unknown = Acknowledged { minimum_rtt: None, ..ack(2, 471.0) };

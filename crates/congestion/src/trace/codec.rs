@@ -1,4 +1,4 @@
-//! The bytes of a trace: one function for each structure both writes and reads it.
+//! The bytes of a trace: one function per structure both writes and reads it.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -23,14 +23,15 @@ const OPTION_FOR_SYN: u8 = 33;
 const OPTION_FOR: u8 = 34;
 const END: u8 = 35;
 
-/// Bytes that are written, or those left to read.
+/// Written bytes, or those left to read.
 #[derive(Clone, Debug)]
 pub(super) enum Bytestream<'a> {
     Write(Vec<u8>),
     Read(&'a [u8]),
 }
 
-/// Meanings of numbers: each is coded as its difference from the last one of the same meaning.
+/// Meanings of numbers: each number is coded as the difference from the last one of the same
+/// meaning.
 #[derive(Clone, Copy)]
 enum Slot {
     Plain,
@@ -64,7 +65,7 @@ enum Slot {
     Last,
 }
 
-/// Writes and reads with the same functions: a field that is written is changed by reading.
+/// Writes and reads with the same functions: reading overwrites the field that writing takes.
 #[derive(Clone, Debug)]
 pub(super) struct Codec<'a> {
     pub(super) bytes: Bytestream<'a>,
@@ -160,7 +161,7 @@ impl<'a> Codec<'a> {
         self.optional(value, |codec, span| codec.span(slot, span))
     }
 
-    /// Bytes behind their number.
+    /// Bytes preceded by their number.
     fn block(&mut self, value: &mut Vec<u8>) -> Coded {
         let mut length = value.len() as u64;
         self.number(Slot::Plain, &mut length)?;
@@ -264,8 +265,7 @@ impl<'a> Codec<'a> {
         self.flag(selective_acks)?;
         self.flag(byte_counting)?;
         self.number(Slot::Plain, seed)?;
-        // A controller divides by the one, and holds the other two within a range that NaN is not
-        // in.
+        // A controller divides by the first, and clamps the other two to a range that excludes NaN.
         let possible =
             mss.0 > 0 && mss.0 <= u32::MAX.into() && !initial_window.is_nan() && !initial_ssthresh.is_nan();
         if possible { Ok(()) } else { Err(TraceError::Malformed) }
@@ -391,7 +391,7 @@ impl<'a> Codec<'a> {
         self.flag(&mut sample.is_app_limited)
     }
 
-    /// An option as its bytes on the wire; those of a user-defined one behind its ExID.
+    /// An option in its wire format; a user-defined one after its ExID.
     fn option(&mut self, option: &mut Option<PeerOption>) -> Coded {
         let (mut kind, mut bytes) = match option {
             None => (0, Vec::new()),
@@ -444,7 +444,7 @@ const fn kind_of(event: &Event) -> u8 {
     }
 }
 
-/// An event of this kind, to be read into.
+/// An empty event of this kind, to be read into.
 fn blank(kind: u8) -> Result<Event, TraceError> {
     Ok(match kind {
         0 => Established::default().into(),

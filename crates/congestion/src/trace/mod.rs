@@ -1,9 +1,9 @@
 //! Events and decisions of a connection in a compact file, and their replay.
 //!
-//! A trace holds what an algorithm was told, what it was asked, and what it answered. [`replay`]
-//! tells and asks a new connection the same and demands the same answers, to the bit: a test of an
-//! algorithm against an earlier version of itself, and of an adapter (a QUIC stack, a kernel, a
-//! browser) against the simulator.
+//! A trace holds the events an algorithm received, the queries it was asked, and its answers.
+//! [`replay`] repeats events and queries on a new connection and requires the same answers, to the
+//! bit: a test of an algorithm against an earlier version of itself, and of an adapter (a QUIC
+//! stack, a kernel, a browser) against the simulator.
 //!
 //! ```
 //! use selfclock_congestion::trace::{Recorder, replay};
@@ -19,8 +19,8 @@
 //! # Format
 //!
 //! `selfcc`, the version, then the header: the algorithm's parts by name, the parameters that were
-//! set, the [`Setup`]. Then records up to the end: an event, a question with its answer, or a
-//! [`Decision`], which follows an event if the event changed it. Numbers are differences from the
+//! set, the [`Setup`]. Then records up to the end: an event, a query with its answer, or a
+//! [`Decision`], which follows an event that changed it. Numbers are differences from the
 //! last number of the same meaning, zigzag-coded, seven bits a byte.
 
 mod codec;
@@ -41,7 +41,7 @@ use crate::option::PeerOption;
 use crate::registry::{Registry, Selection};
 use crate::state::Setup;
 
-/// A connection that writes down what happens to it.
+/// A connection that records its events.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     control: Controller,
@@ -67,7 +67,7 @@ impl Recorder {
         self.codec.written(|codec| codec.record(&mut record));
     }
 
-    /// Something happens: see [`Controller::on`].
+    /// Processes an event: see [`Controller::on`].
     pub fn on(&mut self, event: &Event) -> Decision {
         self.control.on(event);
         self.write(Record::Event(*event));
@@ -92,8 +92,8 @@ impl Recorder {
         option
     }
 
-    /// Bytes written since the last call: a long trace can go to a file piece by piece.
-    /// [`Recorder::finish`] then gives the last piece.
+    /// Bytes written since the last call, so that a long trace can go to a file piece by piece.
+    /// [`Recorder::finish`] then returns the last piece.
     pub fn take(&mut self) -> Vec<u8> {
         match &mut self.codec.bytes {
             Bytestream::Write(bytes) => core::mem::take(bytes),
@@ -101,7 +101,7 @@ impl Recorder {
         }
     }
 
-    /// Bytes that [`Recorder::take`] would give.
+    /// Number of bytes that [`Recorder::take`] would return.
     pub const fn pending(&self) -> usize {
         match &self.codec.bytes {
             Bytestream::Write(bytes) => bytes.len(),
@@ -125,7 +125,7 @@ fn end(control: &Controller) -> Record {
     Record::End { cwnd, ssthresh, phase: snapshot.phase as u8 }
 }
 
-/// The records of a trace, in order. After an error there are no more.
+/// The records of a trace, in order. An error ends the iteration.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
     header: Header,
@@ -175,7 +175,7 @@ pub struct Replay {
     pub answers: u64,
 }
 
-/// Repeats a trace's events to a new connection, and compares every decision.
+/// Feeds a trace's events to a new connection, and compares every decision.
 pub fn replay(registry: &Registry, trace: &[u8]) -> Result<Replay, TraceError> {
     let reader = Reader::new(trace)?;
     replay_with(&reader.selection(registry)?, reader)
@@ -206,7 +206,7 @@ fn replay_with(selection: &Selection, reader: Reader<'_>) -> Result<Replay, Trac
                 control.on(&now);
                 done.events += 1;
                 event = Some(now);
-                // Without a decision behind it, the event has left the last one as it was.
+                // Without a following decision, the event has left the last one unchanged.
                 if matches!(records.peek(), Some(Ok(Record::Decision(_))))
                     || decision == Some(control.decision())
                 {

@@ -16,13 +16,13 @@ pub const VERSION: u8 = 1;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum TraceError {
-    /// It does not begin as a trace does.
+    /// The data does not begin like a trace.
     NotATrace,
-    /// It is of this version.
+    /// The version is not supported.
     Version(u8),
-    /// It ends inside a record.
+    /// The trace ends inside a record.
     Truncated,
-    /// A field has a value that it cannot have.
+    /// A field has an impossible value.
     Malformed,
     /// The registry has no such algorithm.
     UnknownAlgorithm(String),
@@ -35,7 +35,7 @@ pub enum TraceError {
 /// Where a replay differs from its trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Events before it, the last one included.
+    /// Events up to and including the differing one.
     pub events: u64,
     /// The last event.
     pub event: Option<Event>,
@@ -58,9 +58,9 @@ pub enum Record {
     OptionFor(ProbePart, Option<PeerOption>),
     /// The window at the end.
     End {
-        /// Congestion window, as bits of a number of segments.
+        /// Congestion window in segments, as the bits of an f64.
         cwnd: u64,
-        /// Slow start threshold, as bits of a number of segments.
+        /// Slow start threshold in segments, as the bits of an f64.
         ssthresh: u64,
         /// Number of the phase.
         phase: u8,

@@ -1,5 +1,5 @@
-//! ALTCP (Kavidha, Sadasivam): LTCP whose increase is made larger on long paths while the flow
-//! looks for bandwidth.
+//! ALTCP (Kavidha, Sadasivam): LTCP with a larger increase on long paths while the flow searches
+//! for bandwidth.
 
 use super::decrease::cut_to;
 use super::ltcp::Layers;
@@ -71,8 +71,8 @@ pub struct Altcp {
 }
 
 impl Altcp {
-    /// With these parameters. Our choice, as the paper leaves K_R open at the start: transient,
-    /// because a new flow looks for bandwidth.
+    /// A flow with these parameters. Our choice, as the paper leaves K_R open at the start:
+    /// transient, because a new flow searches for bandwidth.
     pub const fn new(parameters: Parameters) -> Self {
         Self {
             parameters,
@@ -137,7 +137,7 @@ impl WindowPart for Altcp {
         self.climb(state.cwnd);
         self.note_loss();
         // "cwnd = (1 - beta) * cwnd". The paper prints it, and what follows, inside the "else"
-        // above; then a flow in the steady state would not react to a loss.
+        // above; a flow in the steady state would then not respond to a loss.
         match self.layers.current() {
             1 => self.reno.on_loss(event, state),
             _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),
@@ -146,13 +146,13 @@ impl WindowPart for Altcp {
         self.layers.descend(state.cwnd);
     }
 
-    /// Our choice: half the window, as Reno, and one more loss in the history.
+    /// Our choice: half the window, as in Reno, and one more loss in the history.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.climb(state.cwnd);
         self.note_loss();
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
-            // Never a repeated one: the first has left the flow in layer 1.
+            // Never a repeated one: the first has put the flow in layer 1.
             _ => state.ssthresh = (state.window_in_use() / 2.0).max(2.0),
         }
         self.layers.descend(1.0);
@@ -241,9 +241,9 @@ mod tests {
     }
 
     /// Throughput of flows that all lose every `period` seconds, in closed form, each without a
-    /// queue: RTT^-2.5 with K_R = 1 and RTT^-2 with K_R on, as W goes with K_R K/RTT and with K^3,
-    /// up to what the layers' steps add. The paper's handler turns K_R off at the third loss, so
-    /// its law is the former.
+    /// queue: RTT^-2.5 with K_R = 1 and RTT^-2 with K_R on, because W is proportional to K_R K/RTT
+    /// and to K^3, up to the granularity of the layers. The paper's handler turns K_R off at the
+    /// third loss, so its law is the former.
     #[test]
     fn losses_at_the_same_times_have_the_law_of_tcp_only_with_k_r_on() {
         for (compensation, law) in [(Compensation::Paper, 2.5), (Compensation::Always, 2.0)] {

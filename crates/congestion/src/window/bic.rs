@@ -1,4 +1,4 @@
-//! BIC (Xu, Harfoush, Rhee): looks for the window at which losses begin by binary search.
+//! BIC (Xu, Harfoush, Rhee): binary search for the window at which losses begin.
 
 use super::decrease::cut_to;
 use super::reno::Reno;
@@ -46,7 +46,7 @@ pub struct Bic {
     parameters: Parameters,
     reno: Reno,
     round: RoundTrip,
-    /// Wmax: where the last loss happened; 0 before the first.
+    /// Wmax: the window at the last loss; 0 before the first.
     maximum: f64,
     /// Wmax before the last reduction.
     maximum_before: f64,
@@ -81,15 +81,15 @@ impl Bic {
             // window itself.
             (self.maximum - window) / 2.0
         } else {
-            // Max probing, the mirror image: what binary search would have added on the way to
-            // here. Before the first loss there is no maximum, and the distance is more than Smax.
+            // Max probing, the mirror image: the step that binary search would have made on the way
+            // here. Before the first loss there is no maximum, and the distance exceeds Smax.
             window - self.maximum
         };
         // "if (inc > Smax) inc = Smax; else if (inc < Smin) inc = Smin"
         distance.min(self.parameters.s_max).max(self.parameters.s_min)
     }
 
-    /// Remembers where a loss happened; the window to go on with.
+    /// Stores the window of a loss; returns the reduced window.
     fn decreased(&mut self, state: &WindowState) -> f64 {
         let w = state.window_in_use();
         let beta = self.parameters.beta;
@@ -130,7 +130,7 @@ impl WindowPart for Bic {
         }
     }
 
-    /// Our choice: the search continues as after a loss; Linux forgets the maximum.
+    /// Our choice: the search continues as after a loss; Linux resets the maximum.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.step.increment = 0.0;
         if event.repeated {
@@ -185,8 +185,8 @@ mod tests {
         bic.on_loss(&loss(&state), &mut state);
         assert_eq!(state.cwnd, 875.0);
         let windows = rounds(&mut bic, &mut state, 30);
-        // 125 to go: Smax while half the distance is more than 32, then half the distance each
-        // round trip.
+        // 125 to go: Smax while half the distance exceeds 32, then half the distance each round
+        // trip.
         let mut expected: f64 = 875.0;
         for (round, window) in windows.iter().enumerate() {
             let half = (1000.0 - expected) / 2.0;
@@ -194,7 +194,7 @@ mod tests {
                 break;
             }
             expected += half.min(32.0);
-            // One acknowledgement more or less at the borders of a round trip.
+            // One ACK more or less at the borders of a round trip.
             let tolerance = 0.01 * half.min(32.0) + 0.05;
             assert!((window - expected).abs() < tolerance, "round {round}: {window} against {expected}");
             expected = *window;

@@ -45,18 +45,18 @@ parameters! {
 /// The current congestion avoidance stage.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// t_epoch: when it began, moved on by the times in which the application limited the sender.
+    /// t_epoch: its start, shifted by application-limited periods.
     began: Time,
     /// K, in seconds.
     k: f64,
-    /// W_est: what Reno would have.
+    /// W_est: Reno's window.
     estimate: f64,
 }
 
 /// State of the curve, restored if a reduction proves spurious.
 #[derive(Clone, Copy, Debug)]
 struct Curve {
-    /// W_max; `None`: the next stage begins on the plateau, whatever its window is.
+    /// W_max; `None`: the next stage begins on the plateau, at its initial window.
     maximum: Option<f64>,
     /// cwnd_prior; 0 before ssthresh is first set.
     prior: f64,
@@ -69,7 +69,7 @@ struct Curve {
 pub struct Cubic {
     parameters: Parameters,
     curve: Curve,
-    /// The curve before the last reduction. Boxed, or every window algorithm would be as large.
+    /// The curve before the last reduction. Boxed to keep other window algorithms small.
     before: Option<Held<Curve>>,
     last_ack: Time,
 }
@@ -111,7 +111,7 @@ impl Cubic {
             + self.curve.maximum.unwrap_or_default()
     }
 
-    /// Sets W_max and cwnd_prior; the ssthresh to go on with.
+    /// Sets W_max and cwnd_prior; returns the new ssthresh.
     fn decreased(&mut self, beta: f64, flight_size: Bytes, state: &WindowState) -> f64 {
         match &mut self.before {
             Some(before) => **before = self.curve,
@@ -121,17 +121,17 @@ impl Cubic {
         let cwnd = state.window_in_use();
         // "W_max = cwnd * (1 + beta_cubic)/2 if cwnd < W_max and fast convergence enabled, further
         // reduce W_max; cwnd otherwise, remember cwnd before reduction" (section 4.7). Our choice:
-        // in whole segments, as in Linux. A lone flow loses at windows that differ by a fraction of
-        // one, now above and now below, and would take every second time for a flow that has
-        // joined.
+        // in whole segments, as in Linux. A lone flow's losses come at windows that differ by a
+        // fraction of one, now above and now below; every other one would look like a new competing
+        // flow.
         let earlier = fast_convergence
             && self.curve.maximum.is_some_and(|maximum| libm::floor(cwnd) < libm::floor(maximum));
         self.curve.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.curve.prior = cwnd;
         self.curve.epoch = None;
-        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: of no more than cwnd.
-        // While a recovery takes long, more than a window has been sent since the oldest segment
-        // outstanding.
+        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: with at most cwnd.
+        // During a long recovery more than a window has been sent since the oldest outstanding
+        // segment.
         state.segments(flight_size).min(cwnd) * beta
     }
 }
@@ -194,7 +194,7 @@ impl WindowPart for Cubic {
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         // "In case of a timeout, CUBIC follows Reno to reduce cwnd, but sets ssthresh using
-        // beta_cubic" (section 4.8). As in Reno, a repeated expiry leaves it alone.
+        // beta_cubic" (section 4.8). As in Reno, a repeated timeout leaves it unchanged.
         if !event.repeated {
             state.ssthresh = self.decreased(self.parameters.beta, event.flight_size, state).max(2.0);
         }
@@ -227,7 +227,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{LoneFlow, avoiding, echo, loss, response, timeout};
 
-    /// Section 4.2 on a path where a segment is acknowledged every rtt/cwnd.
+    /// Section 4.2 on a path with an ACK every rtt/cwnd.
     #[test]
     fn the_window_after_a_loss_is_the_cubic_function() {
         let mut cubic = Cubic::new(Parameters::default());
@@ -247,9 +247,9 @@ mod tests {
         assert!(worst < 0.01, "{worst}");
     }
 
-    /// Section 5.1: mean window 1.054 (RTT/p)^(3/4), where CUBIC is above Reno. A loss near the
-    /// plateau changes W_max only by the third power of how far it is off, so it takes hundreds of
-    /// losses to settle.
+    /// Section 5.1: mean window 1.054 (RTT/p)^(3/4), where CUBIC is above Reno. Near the plateau a
+    /// loss changes W_max only by the cube of its deviation, so it takes hundreds of losses to
+    /// settle.
     #[test]
     fn response_function() {
         for (begin, p) in [(0.8, 1e-4), (1.2, 1e-4), (1.2, 3e-5)] {
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// While a recovery takes long, more than the window is outstanding; seen as timeout after
+    /// During a long recovery more than the window is outstanding; observed as timeout after
     /// timeout.
     #[test]
     fn what_is_outstanding_beyond_the_window_does_not_count() {
@@ -378,7 +378,7 @@ mod tests {
         assert!(state.cwnd - before < 0.1, "{} from {before}", state.cwnd);
     }
 
-    /// Section 4.9.2: after a reduction that is undone the window goes on as if it had not been, to
+    /// Section 4.9.2: after an undone reduction the window continues as if it had not happened, to
     /// the bit.
     #[test]
     fn an_undone_reduction_leaves_no_trace() {

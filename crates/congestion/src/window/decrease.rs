@@ -18,7 +18,7 @@ choice! {
 }
 
 impl SlowStartLoss {
-    /// A loss takes half, in slow start or not, and with or without one before it.
+    /// Whether a loss takes half, given slow start and an earlier loss.
     pub fn halves(self, in_slow_start: bool, lost_before: bool) -> bool {
         match self {
             Self::Usual => false,
@@ -28,7 +28,7 @@ impl SlowStartLoss {
     }
 }
 
-/// ssthresh after a timeout, of a window of which a loss leaves `kept`.
+/// ssthresh after a timeout, where a loss leaves `kept` of the window.
 pub fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, state: &mut WindowState) {
     if !event.repeated {
         let left = match slow_start_loss {
@@ -39,7 +39,7 @@ pub fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, s
     }
 }
 
-/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no smallest window: the two
+/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no minimum window: the two
 /// segments of RFC 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
 pub fn cut_to(window: f64, state: &mut WindowState) {
     state.ssthresh = window.max(2.0);

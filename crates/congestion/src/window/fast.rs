@@ -1,5 +1,5 @@
-//! FAST TCP (Jin, Wei, Low): sets the window so that a fixed number of its own segments stays in
-//! the queue, in steps in proportion to how many are missing.
+//! FAST TCP (Jin, Wei, Low): keeps a fixed number of its own segments in the queue, in steps
+//! proportional to the shortfall.
 
 use super::reno::Reno;
 use crate::entry::Entry;
@@ -49,12 +49,11 @@ pub struct Fast {
     mean_rtt: f64,
     /// baseRTT, in seconds.
     base_rtt: f64,
-    /// The round trip under way is the one after an update: the next end of a round trip brings
-    /// none.
+    /// The current round trip follows an update: its end brings none.
     settling: bool,
-    /// A round trip has ended that brings an update; not yet acted on.
+    /// A round trip that brings an update has ended; pending.
     due: bool,
-    /// The window to reach and what an acknowledged segment adds on the way.
+    /// The window to reach, and the increase per acknowledged segment on the way.
     target: f64,
     slope: f64,
 }
@@ -87,9 +86,9 @@ impl Fast {
     fn update(&self, w: f64) -> f64 {
         let Parameters { alpha, gamma, .. } = self.parameters;
         let part = if self.mean_rtt > 0.0 { (self.base_rtt / self.mean_rtt).min(1.0) } else { 1.0 };
-        // baseRTT/RTT is of the segments acknowledged now, so w is the window under which those
-        // were sent. Updates are two round trips apart and are complete after one, so that is the
-        // window of now.
+        // baseRTT/RTT belongs to the segments acknowledged now, so w is the window under which
+        // those were sent. Updates are two round trips apart and complete after one, so that is the
+        // current window.
         (2.0 * w).min((1.0 - gamma) * w + gamma * (part * w + alpha)).max(2.0)
     }
 
@@ -107,8 +106,8 @@ impl WindowPart for Fast {
             self.mean_rtt += if self.mean_rtt > 0.0 { weight * (rtt - self.mean_rtt) } else { rtt };
         }
         if self.round.ended(event) {
-            // As in ns-2, an update every other round trip: after the one in between, its effect is
-            // in the round-trip times.
+            // As in ns-2, an update every other round trip: after one without, the round-trip times
+            // reflect it.
             self.due = !self.settling;
             self.settling = !self.settling;
         }
@@ -122,7 +121,7 @@ impl WindowPart for Fast {
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if self.is_far_from_full() {
-            // Multiplicative increase: one segment per acknowledgement.
+            // Multiplicative increase: one segment per ACK.
             self.forget_steps();
             state.cwnd += state.segments(event.size).min(1.0);
             return;
@@ -132,7 +131,7 @@ impl WindowPart for Fast {
             self.target = self.update(state.cwnd);
             if self.target < state.cwnd {
                 state.cwnd = self.target;
-                // The smaller window is not slow start again.
+                // The reduced window must not return to slow start.
                 state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
                 self.slope = 0.0;
             } else {
@@ -166,7 +165,7 @@ mod tests {
     use crate::part::StartPart;
     use crate::start::slow_start::{self, SlowStart};
 
-    /// 1000 segments fit in the path; from above and below, alpha more come to be in the queue.
+    /// A BDP of 1000 segments; from above and below, alpha more end up in the queue.
     #[test]
     fn alpha_segments_are_queued_in_equilibrium() {
         for begin in [600.0, 1600.0] {

@@ -1,5 +1,5 @@
-//! HighSpeed TCP, RFC 3649: the larger the window, the more it grows per round trip and the less a
-//! loss takes.
+//! HighSpeed TCP, RFC 3649: a larger window grows faster per round trip and loses a smaller
+//! fraction at a loss.
 
 use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
@@ -48,10 +48,10 @@ pub struct HighSpeed {
     /// a(w) for a window of `w` whole segments.
     ///
     /// a(w) takes a logarithm and an exponential. It changes by less than a segment per segment of
-    /// w, so it is computed for whole segments, once each time the window crosses one: a(w) times
-    /// in a round trip of w acknowledgements.
+    /// w, so it is computed for whole segments, each time the window crosses one: a(w) times in a
+    /// round trip of w ACKs.
     increase: (f64, f64),
-    /// There has been a loss.
+    /// Whether there has been a loss.
     has_lost: bool,
 }
 
@@ -61,8 +61,8 @@ impl HighSpeed {
         Self { parameters, reno: Reno::STANDARD, increase: (0.0, 1.0), has_lost: false }
     }
 
-    /// How far w is from Low_Window to High_Window on a logarithmic scale, 0 to 1. Our choice:
-    /// above High_Window a(w) and b(w) stay as they are there.
+    /// Position of w between Low_Window and High_Window on a logarithmic scale, 0 to 1. Our choice:
+    /// above High_Window a(w) and b(w) stay constant.
     fn position(&self, w: f64) -> f64 {
         let Parameters { low_window, high_window, .. } = self.parameters;
         let w = w.clamp(low_window, high_window);
@@ -103,7 +103,7 @@ impl WindowPart for HighSpeed {
         if self.increase.0 != w {
             self.increase = (w, self.increase(w));
         }
-        // w <- w + a(w)/w on each acknowledgement.
+        // w <- w + a(w)/w on each ACK.
         state.cwnd += self.increase.1 * state.acknowledgements(event.size) / state.cwnd;
     }
 
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
     use crate::fixtures::{LoneFlow, avoiding, loss, response, timeout};
 
-    /// The first loss is one in congestion avoidance: only ns-2's rule halves there, and only once.
+    /// The first loss comes in congestion avoidance: only ns-2's rule halves there, and only once.
     #[test]
     fn the_first_loss_may_take_half() {
         for (slow_start_loss, first) in
@@ -148,7 +148,8 @@ mod tests {
         }
     }
 
-    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm takes else.
+    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm's usual
+    /// reduction.
     #[test]
     fn a_loss_in_slow_start_and_a_timeout_may_take_half() {
         for (slow_start_loss, part) in [(SlowStartLoss::Usual, 0.8..0.9), (SlowStartLoss::Half, 0.5..0.51)] {
@@ -176,8 +177,8 @@ mod tests {
     }
 
     /// Rows of the table in appendix B of RFC 3649: the smallest window with a whole a(w). The RFC
-    /// has Low_P = 10^-3 where we have 1.04 * 10^-3, so its a(w) is up to 4 % smaller, 5 % with
-    /// b(w) as it is rounded.
+    /// has Low_P = 10^-3 where we have 1.04 * 10^-3, so its a(w) is up to 4 % smaller, 5 % with its
+    /// rounded b(w).
     #[test]
     fn a_and_b_agree_with_the_table_of_the_rfc() {
         let highspeed = HighSpeed::new(Parameters::default());
@@ -197,7 +198,7 @@ mod tests {
         }
     }
 
-    /// RFC 3649: W = 0.12/p^0.835 for p below 10^-3. The formula takes a and b as constant over a
+    /// RFC 3649: W = 0.12/p^0.835 for p below 10^-3. The formula assumes constant a and b over a
     /// sawtooth.
     #[test]
     fn response_function() {

@@ -2,9 +2,9 @@
 //! (Matsuura, section 2.1).
 //!
 //! The sending rate N of a connection grows as dN/dt = ε (1 − (N + γ (K − A)) / K) N, where K is
-//! the physical bandwidth of the path and K − A what the others use of it. With w = N τ, τ the
-//! smallest round-trip time, that is equation 9 of the thesis, and its solution over the time
-//! between two acknowledgements, equation 10, is the new window.
+//! the physical bandwidth of the path and K − A the cross traffic. With w = N τ, τ the smallest
+//! round-trip time, that is equation 9 of the thesis, and its solution over the time between two
+//! ACKs, equation 10, is the new window.
 
 use super::reno::Reno;
 use crate::entry::Entry;
@@ -74,8 +74,7 @@ parameters! {
     }
 }
 
-/// Largest time between two acknowledgements that counts: the thesis takes the largest round-trip
-/// time for 10 s.
+/// Maximum time between two ACKs that counts: the thesis assumes at most 10 s of round-trip time.
 const LONGEST_STEP: Duration = Duration::from_milliseconds(10_000);
 
 /// The Lotka-Volterra window.
@@ -84,9 +83,9 @@ pub struct LotkaVolterra {
     parameters: Parameters,
     reno: Reno,
     last_ack: Option<Time>,
-    /// Between the last acknowledgement and the one before.
+    /// Time between the last two ACKs.
     step: Duration,
-    /// K and A were known at the last acknowledgement.
+    /// K and A were known at the last ACK.
     knows: bool,
     /// Smallest round-trip time.
     tau: Option<Duration>,
@@ -152,7 +151,7 @@ impl LotkaVolterra {
 }
 
 /// e^a for every integer that epsilon × 10 s can reach in the thesis, floor(19.5); beyond, the last
-/// one again.
+/// one is reused.
 const POWERS: [f64; 20] = [
     1.0,
     core::f64::consts::E,
@@ -177,8 +176,8 @@ const POWERS: [f64; 20] = [
 ];
 
 /// "e^x ~ e^a sum (x − a)^k / k!, k = 0..4, where a is the integer part of x". For x of zero or
-/// more. Beyond the table the polynomial goes on from its last entry; any such x brings the window
-/// to its limit.
+/// more. Beyond the table the polynomial continues from its last entry; any such x brings the
+/// window to its limit.
 fn taylor4(x: f64) -> f64 {
     let a = (x as usize).min(POWERS.len() - 1);
     let d = x - a as f64;
@@ -187,8 +186,8 @@ fn taylor4(x: f64) -> f64 {
 
 impl WindowPart for LotkaVolterra {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        // A duplicate acknowledgement changes nothing, so the next new one covers the whole time
-        // since the last new one.
+        // A duplicate ACK changes nothing, so the next cumulative ACK covers the whole time since
+        // the last one.
         let since = self.last_ack.map_or(Duration::ZERO, |last| event.now.since(last));
         self.step = since.min(LONGEST_STEP);
         self.last_ack = Some(event.now);
@@ -210,12 +209,12 @@ impl WindowPart for LotkaVolterra {
             return;
         }
         let window = self.solution(state.cwnd, bandwidths, tau.seconds(), self.step.seconds());
-        // Our choice: never below two segments, RFC 5681's smallest threshold. Not a number only if
+        // Our choice: never below two segments, RFC 5681's minimum threshold. Not a number only if
         // K τ is zero.
         if window.is_finite() {
             state.cwnd = window.max(2.0);
         }
-        // A window that comes down is not slow start again.
+        // A shrinking window must not return to slow start.
         state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
     }
 
@@ -225,10 +224,10 @@ impl WindowPart for LotkaVolterra {
         self.reno.on_loss(event, state);
     }
 
-    /// As Reno. Our choice: the slow start that follows is Reno's, too, because from one segment
-    /// equation 10 takes ln(w*)/ε, some five seconds to 25000 segments. It does not go beyond the
-    /// window that equation 10 leads to: half of what was in flight can be several times that, when
-    /// the first slow start ran into the buffer.
+    /// As in Reno. Our choice: the slow start after it is Reno's, too, because from one segment
+    /// equation 10 takes ln(w*)/ε, some five seconds to 25000 segments. It does not exceed the
+    /// window that equation 10 leads to: half of the flight can be several times that, when the
+    /// first slow start overran the buffer.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.reno.on_timeout(event, state);
         if let (Some(bandwidths), Some(tau)) = (self.bandwidths(state), self.tau) {
@@ -255,7 +254,7 @@ mod tests {
         LotkaVolterra::new(Parameters { exp, ..Parameters::default() })
     }
 
-    /// Equation 9 by Runge and Kutta's method, in steps of 0.1 ms.
+    /// Equation 9 by the Runge-Kutta method, in steps of 0.1 ms.
     fn integrated(mut w: f64, part: f64, seconds: f64) -> f64 {
         let slope = |w: f64| 1.95 * (1.0 - (w + 0.9 * (1.0 - part) * K * TAU) / (K * TAU)) * w;
         let (steps, h) = (seconds * 1e4, 1e-4);
@@ -273,7 +272,7 @@ mod tests {
     fn the_closed_form_solves_equation_9() {
         for part in [1.0, 0.8, 0.6, 0.4] {
             let closed = window(Exponential::Libm).solution(100.0, bandwidths(part), TAU, 3.0);
-            // Runge and Kutta's own error at this step is some 1e-12.
+            // The Runge-Kutta error at this step is some 1e-12.
             assert!((closed / integrated(100.0, part, 3.0) - 1.0).abs() < 1e-9, "{part}: {closed}");
         }
     }
@@ -334,7 +333,7 @@ mod tests {
         assert_eq!((state.cwnd, state.ssthresh), (50.005, 50.005));
     }
 
-    /// Slow start after a timeout ends at w* at the latest; without bandwidths where Reno's ends.
+    /// Slow start after a timeout ends at w* at the latest; without bandwidths where Reno's does.
     #[test]
     fn slow_start_after_a_timeout_does_not_pass_the_limit() {
         let mut lotka_volterra = window(Exponential::Libm);

@@ -1,5 +1,5 @@
-//! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and has the more layers
-//! the larger its window.
+//! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and the number of layers
+//! grows with the window.
 
 use super::decrease::cut_to;
 use super::reno::Reno;
@@ -37,9 +37,9 @@ pub struct Layers {
     layer: u32,
 }
 
-/// Most layers at one event; the next goes on. From the first layer to the last of these the window
-/// grows to 273,000 segments with the usual W_T of 50. A program in the Linux kernel must not loop
-/// without a bound.
+/// Maximum number of layers crossed per event; the next event continues. From the first layer to
+/// the last of these the window grows to 273,000 segments with the usual W_T of 50. A program in
+/// the Linux kernel must not contain an unbounded loop.
 const STEPS: usize = 32;
 
 impl Layers {
@@ -59,7 +59,7 @@ impl Layers {
         self.first_window * k * (k + 1.0) * (k - 1.0) / 6.0
     }
 
-    /// K grows while cwnd > W_(K+1), so that at the end of slow start it is read off the window.
+    /// K grows while cwnd > W_(K+1), so that at the end of slow start it follows from the window.
     #[inline]
     pub fn climb(&mut self, cwnd: f64) {
         for _ in 0..STEPS {
@@ -117,15 +117,15 @@ impl WindowPart for Ltcp {
             _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),
         }
         // The draft drops one layer, which up to K = 18 is all that a cut of 0.15 can cross. Our
-        // choice beyond: as many as it takes.
+        // choice beyond: as many as necessary.
         self.layers.descend(state.cwnd);
     }
 
-    /// Half the window, as Reno; K is then read off the window of one segment.
+    /// Half the window, as in Reno; K then follows from the window of one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
-            // Never a repeated one: the first has left the flow in layer 1.
+            // Never a repeated one: the first has put the flow in layer 1.
             _ => state.ssthresh = (state.window_in_use() / 2.0).max(2.0),
         }
         self.layers.descend(1.0);
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!((state.ssthresh, ltcp.layers.current()), (1827.5, 1));
     }
 
-    /// "beta < 3/(K + 1)": a cut of 0.15 crosses one boundary at most up to K = 18.
+    /// "beta < 3/(K + 1)": a cut of 0.15 crosses at most one boundary up to K = 18.
     #[test]
     fn a_cut_crosses_at_most_one_boundary_up_to_layer_18() {
         for layer in 2..=18 {

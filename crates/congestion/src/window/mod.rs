@@ -1,10 +1,9 @@
-//! How the window grows and shrinks once slow start is over.
+//! Growth and reduction of the window after slow start.
 //!
 //! A start grows the window while it is below ssthresh, the window algorithm above, so any start
 //! goes with any window algorithm. Delay-based ones (Vegas, FAST) also influence slow start: they
-//! can end it ([`WindowPart::on_ack`]), and Vegas lets the start grow in every other round trip
-//! only ([`WindowPart::holds_slow_start`]). How much an acknowledgement adds in slow start stays
-//! with the start.
+//! can end it ([`WindowPart::on_ack`]), and Vegas lets the start grow only in every other round
+//! trip ([`WindowPart::holds_slow_start`]). The increase per ACK in slow start is up to the start.
 //!
 //! A new algorithm is a file, declared below (rustfmt finds files by these declarations), and a
 //! line in the list.
@@ -77,15 +76,15 @@ mod tests {
     use crate::fixtures::{ack_at, avoiding};
     use crate::units::Bytes;
 
-    /// Windows that add something for each acknowledgement add half of it for one of half a
-    /// segment, or a receiver that divides its acknowledgements would have them grow faster (RFC
-    /// 3465); within a tenth of a per cent, for the window has grown meanwhile.
+    /// Windows that grow per ACK grow by half as much for an ACK of half a segment; otherwise a
+    /// receiver that divides its ACKs would accelerate them (RFC 3465). Tolerance a tenth of a per
+    /// cent, because the window has grown meanwhile.
     #[test]
     fn half_an_acknowledgement_is_worth_half() {
         for name in ["reno", "highspeed", "scalable", "bic", "cubic", "ltcp", "altcp", "adaptive"] {
             let grown = |size: u64| {
                 let mut window = WindowChoice::named(name).expect("listed").build();
-                // Two layers of LTCP; beyond Reno's part of HighSpeed, BIC and Scalable.
+                // Two layers of LTCP; beyond the Reno region of HighSpeed, BIC and Scalable.
                 let mut state = avoiding(120.0);
                 for segment in 1..=10 {
                     let event = Acknowledged {

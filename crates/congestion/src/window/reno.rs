@@ -78,7 +78,7 @@ pub struct Reno {
 }
 
 impl Reno {
-    /// As RFC 5681 has it. Many algorithms behave like this while the window is small.
+    /// As in RFC 5681. Many algorithms behave like this while the window is small.
     pub const STANDARD: Self = Self::new(Parameters {
         counting: Counting::Transport,
         halved: Halved::FlightSize,
@@ -88,9 +88,8 @@ impl Reno {
     });
 
     /// Halves the window instead of the flight. For algorithms that do not grow an unused window:
-    /// there the flight is the window, except while a recovery takes so long that more than a
-    /// window has been sent since the oldest segment outstanding, and half of that would be too
-    /// much.
+    /// there the flight equals the window, except during a recovery so long that more than a window
+    /// has been sent since the oldest outstanding segment, and half of that would be too much.
     pub const OF_WINDOW: Self = Self::new(Parameters {
         counting: Counting::Transport,
         halved: Halved::Window,
@@ -109,7 +108,7 @@ impl Reno {
         self.part(0.5, flight_size, state)
     }
 
-    /// As [`Reno::half`] with another factor.
+    /// Like [`Reno::half`] with another factor.
     fn part(&self, factor: f64, flight_size: Bytes, state: &WindowState) -> f64 {
         let base = match self.parameters.halved {
             Halved::FlightSize => state.segments(flight_size),

@@ -1,5 +1,5 @@
-//! Scalable TCP (Kelly): the window grows in proportion to itself, so it recovers from a loss in
-//! the same number of round trips whatever its size.
+//! Scalable TCP (Kelly): the window grows in proportion to itself, so recovery from a loss takes
+//! the same number of round trips at any window.
 
 use super::decrease::{SlowStartLoss, cut_to, time_out_to};
 use super::reno::Reno;
@@ -60,7 +60,7 @@ parameters! {
 pub struct Scalable {
     parameters: Parameters,
     reno: Reno,
-    /// There has been a loss.
+    /// Whether there has been a loss.
     has_lost: bool,
 }
 
@@ -80,8 +80,8 @@ impl Scalable {
         match self.parameters.variant {
             // "w <- w - ceil(b w)"
             Variant::Kelly => w - libm::ceil(lost),
-            // Linux shifts, so that up to 7 segments a loss takes nothing. Our choice: it takes at
-            // least one.
+            // Linux shifts, so that up to 7 segments a loss takes nothing. Our choice: at least
+            // one.
             Variant::Linux => w - libm::floor(lost).max(1.0),
         }
     }
@@ -129,7 +129,8 @@ mod tests {
         Scalable::new(Parameters { variant: Variant::Linux, ..Parameters::default() })
     }
 
-    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm takes else.
+    /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm's usual
+    /// reduction.
     #[test]
     fn a_loss_in_slow_start_and_a_timeout_may_take_half() {
         for (slow_start_loss, part) in [(SlowStartLoss::Usual, 0.8..0.9), (SlowStartLoss::Half, 0.5..0.51)] {
@@ -180,8 +181,8 @@ mod tests {
         assert_eq!(state.cwnd, 5.05);
     }
 
-    /// From (1 - b) W to W in 1/p = bW/a acknowledgements, exponentially in time: mean window
-    /// (a/p)/ln(1/(1 - b)).
+    /// From (1 - b) W to W in 1/p = bW/a ACKs, exponentially in time: mean window (a/p)/ln(1/(1 -
+    /// b)).
     #[test]
     fn response_function() {
         for p in [1e-4, 1e-5] {

@@ -1,13 +1,12 @@
-//! Tri-S (Wang, Crowcroft): one segment more as long as it brings throughput, one less where it
-//! does not.
+//! Tri-S (Wang, Crowcroft): one more segment while it increases throughput, one less otherwise.
 //!
 //! The paper was not available: this follows Brakmo and Peterson's description, and says "our
-//! choice" where that leaves something open.
+//! choice" where that is ambiguous.
 //!
-//! With delayed acknowledgements it wanders between half and one and a half of what fills the path:
-//! a segment more leaves in a burst, which is a queue for all that follows in its round trip, and
-//! the gradient is seen too small; and the first and the second of two segments that leave together
-//! have round-trip times a transmission apart.
+//! With delayed ACKs it wanders between half and one and a half times the BDP: an additional
+//! segment leaves in a burst, which is a queue for all that follows in its round trip, so that the
+//! measured gradient is too small; and the two segments of a burst have round-trip times a
+//! transmission apart.
 
 use super::reno::Reno;
 use crate::entry::Entry;
@@ -44,10 +43,9 @@ pub struct TriS {
     reno: Reno,
     round: RoundTrip,
     times: RoundTripTimes,
-    /// The window under which the segments were sent that are acknowledged in this round trip; 0
-    /// where it is not known.
+    /// The window under which the segments acknowledged in this round trip were sent; 0 if unknown.
     sent_under: f64,
-    /// Window and throughput, in segments and in segments per second, of the round trip before.
+    /// Window and throughput of the previous round trip, in segments and in segments per second.
     last: Option<(f64, f64)>,
     /// Pending change of the window.
     step: f64,
@@ -68,9 +66,9 @@ impl TriS {
     }
 
     /// The gradient between the throughput of this window, "the number of bytes outstanding in the
-    /// network" over the round-trip time, and that of the round trip before, as a part of that of
-    /// one segment; `None`: nothing to compare. Our choices: the mean round-trip time of a round
-    /// trip; and as one segment in transit meets no queue, it has the smallest of all.
+    /// network" over the round-trip time, and that of the previous round trip, as a fraction of
+    /// that of one segment; `None` without a previous one. Our choices: the mean round-trip time of
+    /// a round trip; and the smallest of all for one segment in transit, which meets no queue.
     fn measure(&mut self, window: f64, times: RoundTripTimes, base: f64) -> Option<f64> {
         let throughput = window / times.mean().filter(|&mean| mean > 0.0 && window > 0.0)?;
         let (earlier, at_earlier) = self.last.replace((window, throughput))?;
@@ -92,7 +90,7 @@ impl WindowPart for TriS {
             self.sent_under = state.cwnd;
             let enough = gradient.is_none_or(|gradient| gradient >= self.parameters.gradient);
             self.step = if enough { 1.0 } else { -1.0 };
-            // Our choice: slow start ends where the search would take a segment off.
+            // Our choice: slow start ends where the search would remove a segment.
             if state.in_slow_start() && !enough && !event.recovering {
                 state.ssthresh = state.cwnd.max(2.0);
             }
@@ -105,7 +103,7 @@ impl WindowPart for TriS {
     fn grow(&mut self, _event: &Acknowledged, state: &mut WindowState) {
         let step = core::mem::take(&mut self.step);
         state.cwnd = (state.cwnd + step).max(2.0);
-        // The smaller window is not slow start again.
+        // The reduced window must not return to slow start.
         state.ssthresh = state.ssthresh.min(state.cwnd);
     }
 
@@ -138,8 +136,8 @@ mod tests {
         times
     }
 
-    /// Without a queue each segment brings as much as the first; where the window goes into the
-    /// queue, nothing.
+    /// Without a queue each segment adds as much throughput as the first; when the window goes into
+    /// the queue, none.
     #[test]
     fn gradient_by_hand() {
         let mut tri_s = tri_s();
@@ -148,7 +146,7 @@ mod tests {
         assert!((free - 1.0).abs() < 1e-12, "{free}");
         let full = tri_s.measure(12.0, times(0.1 * 12.0 / 11.0), 0.1).expect("two windows");
         assert!(full.abs() < 1e-12, "{full}");
-        // Back by a segment: as it was.
+        // One segment less: the former throughput.
         let back = tri_s.measure(11.0, times(0.1), 0.1).expect("two windows");
         assert!(back.abs() < 1e-12, "{back}");
         assert_eq!(tri_s.measure(11.0, times(0.2), 0.1), None, "the same window tells nothing");
@@ -168,8 +166,7 @@ mod tests {
                 start.grow(&event, &mut state);
             }
         }
-        // A round-trip time of 4/3 of the smallest; known two doublings after the window that had
-        // it was sent.
+        // A round-trip time of 4/3 of the smallest; known two doublings after its window was sent.
         assert!((100.0..=560.0).contains(&state.cwnd), "{}", state.cwnd);
         assert_eq!(state.ssthresh, state.cwnd);
     }

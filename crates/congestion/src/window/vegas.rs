@@ -92,7 +92,7 @@ impl Vegas {
 
     /// Result of a round trip's samples: diff = cwnd (RTT - baseRTT)/RTT segments are queued.
     fn advise(&self, times: RoundTripTimes, base: f64, cwnd: f64) -> Advice {
-        // Linux wants more than two samples, lest all be of delayed acknowledgements.
+        // Linux requires more than two samples, in case all are of delayed ACKs.
         if self.is_linux() && times.count <= 2 {
             return Advice::LikeReno;
         }
@@ -107,8 +107,8 @@ impl Vegas {
     }
 
     fn kept(&self) -> f64 {
-        // Our choice: ns-2 takes half if the lost segment had been sent more than once, which is
-        // unknown here.
+        // Our choice: ns-2 takes half if the lost segment had been retransmitted, which is unknown
+        // here.
         if self.is_linux() { 0.5 } else { 0.75 }
     }
 }
@@ -117,7 +117,7 @@ impl WindowPart for Vegas {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if self.round.ended(event) {
             let base = event.minimum_rtt.map_or(0.0, |rtt| rtt.seconds());
-            // The round-trip times of a recovery say nothing of the queue.
+            // Round-trip times of recovery do not show the queue.
             self.advice =
                 if event.recovering { Advice::Stay } else { self.advise(self.times, base, state.cwnd) };
             self.times = RoundTripTimes::NONE;
@@ -130,7 +130,7 @@ impl WindowPart for Vegas {
                 {
                     self.advice = Advice::Stay;
                     if self.is_linux() {
-                        // The window at which the queue would be empty, and one segment.
+                        // The window at which the queue would be empty, plus one segment.
                         let empty = state.cwnd * base / (base + queued * base / state.cwnd);
                         state.cwnd = state.cwnd.min(libm::floor(empty) + 1.0).max(2.0);
                         state.ssthresh = state.ssthresh.min(state.cwnd - 1.0).max(2.0);
@@ -144,7 +144,7 @@ impl WindowPart for Vegas {
             }
         }
         if let Some(rtt) = event.rtt {
-            // Linux takes the smallest, which no wait for the receiver's timer changes.
+            // Linux takes the smallest, which no delayed ACK affects.
             let covers_more = event.size > state.mss && !self.is_linux();
             self.times.record_of(rtt.seconds(), covers_more);
         }
@@ -163,7 +163,7 @@ impl WindowPart for Vegas {
                 self.advice = Advice::Stay;
                 if queued > self.parameters.beta {
                     state.cwnd = (state.cwnd - 1.0).max(2.0);
-                    // As in Linux: the smaller window is not slow start again.
+                    // As in Linux: the reduced window must not return to slow start.
                     state.ssthresh = state.ssthresh.min(state.cwnd);
                 } else if queued < self.parameters.alpha {
                     state.cwnd += 1.0;
@@ -198,7 +198,7 @@ mod tests {
         Vegas::new(Parameters { variant, alpha, beta, gamma: 1.0 })
     }
 
-    /// From above and from below, the queue comes to between alpha and beta segments and stays.
+    /// From above and from below, the queue settles between alpha and beta segments.
     #[test]
     fn the_queue_holds_between_alpha_and_beta_segments() {
         for variant in [Variant::Ns2, Variant::Linux] {

@@ -9,10 +9,10 @@ use selfclock_congestion::{
     MssChanged, Rate, RateSample, RecoveryEnded, Sent, SpuriousLoss, Time, Timeout,
 };
 
-/// Most events of a case.
+/// Maximum number of events in a case.
 const EVENTS: usize = 200;
 
-/// The bytes not read yet. Where there are none any more they are zeros.
+/// The unread bytes, followed by zeros.
 struct Source<'a>(&'a [u8]);
 
 impl Source<'_> {
@@ -33,7 +33,7 @@ impl Source<'_> {
     fn long(&mut self) -> u64 {
         u64::from(self.word()) << 32 | u64::from(self.word())
     }
-    /// Mostly like what happens, with the ends of the range among it.
+    /// Mostly realistic sizes, including the ends of the range.
     fn size(&mut self) -> u64 {
         match self.byte() % 8 {
             0 => 0,
@@ -152,7 +152,7 @@ impl Source<'_> {
     }
 }
 
-/// Runs the case that the bytes stand for: one algorithm, or a group of one that forms groups.
+/// Runs the case encoded in the bytes: one algorithm, or a group of one that forms groups.
 pub fn run(bytes: &[u8]) {
     let mut source = Source(bytes);
     let (which, members) = (usize::from(source.short()), usize::from(source.byte() % 9));

@@ -1,6 +1,6 @@
-//! Every start with every window algorithm, every model and every estimator, whatever parameters,
-//! under events in any order, also impossible ones. What makes up the events is elsewhere:
-//! strategies of proptest in `any_order.rs`, bytes of a fuzzer in `fuzz/`.
+//! Every start with every window algorithm, every model and every estimator, with any parameters,
+//! under events in any order, including impossible ones. The events come from elsewhere: strategies
+//! of proptest in `any_order.rs`, bytes of a fuzzer in `fuzz/`.
 #![allow(dead_code)]
 
 use selfclock_congestion::custom::Custom;
@@ -23,7 +23,7 @@ pub mod bytes;
 /// Payload of a full segment.
 pub const MSS: u64 = 1000;
 
-/// An algorithm of another crate that sets any window, also impossible ones.
+/// An algorithm of another crate that sets any window, including impossible ones.
 #[derive(Clone, Copy, Debug)]
 struct Wild;
 
@@ -64,16 +64,16 @@ impl ModelPart for Wild {
     }
 }
 
-/// Something that happens now, whatever time the event says.
+/// An event to feed now, whatever time it carries.
 #[derive(Clone, Debug)]
 pub struct Step {
     pub event: Event,
-    /// Of an ACK: this many, each after `interval`.
+    /// For an ACK: how often it is repeated, each after `interval`.
     pub repeat: u32,
     pub interval: Duration,
-    /// Of a loss, a mark or a timeout: the whole window is in flight, whatever the event says.
+    /// For a loss, a CE mark or a timeout: the whole window is in flight, whatever the event says.
     pub whole_window: bool,
-    /// Of an answer to the SYN: Quick-Start's routers have left this rate.
+    /// For a SYN-ACK: the rate that Quick-Start's routers have left.
     pub approved: u8,
 }
 
@@ -84,14 +84,14 @@ impl<E: Into<Event>> From<E> for Step {
 }
 
 impl Step {
-    /// One of a congestion event with this flight; `None`: the whole window.
+    /// A step with a congestion event of this flight; `None` for the whole window.
     pub fn with_flight<E: Into<Event>>(flight: Option<u64>, event: impl FnOnce(Time, Bytes) -> E) -> Self {
         let whole_window = flight.is_none();
         Self { whole_window, ..event(Time::ZERO, Bytes(flight.unwrap_or(0))).into().into() }
     }
 }
 
-/// The answer of a receiver without a router before it, for this remainder of the request.
+/// The response of a receiver without a router in between, for this remainder of the request.
 fn answer_request(request: Option<PeerOption>, left: u8) -> Option<PeerOption> {
     let Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) = request else {
         return None;
@@ -100,7 +100,7 @@ fn answer_request(request: Option<PeerOption>, left: u8) -> Option<PeerOption> {
     Some(PeerOption::QuickStart(QuickStartOption::Response { rate: rate.min(left), ttl_difference, nonce }))
 }
 
-/// One value of a parameter's range: mostly the default, else its ends and between.
+/// One value of a parameter's range: mostly the default, otherwise its ends and between.
 pub fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
     let (low, high) = parameter.range;
     let number = match choice % 8 {
@@ -145,7 +145,7 @@ impl Connection {
         Bytes((self.cwnd() * self.mss as f64) as u64)
     }
 
-    /// The event as it happens here and now.
+    /// The event with the current time and state.
     fn placed(&mut self, step: &Step) -> Event {
         let flight = if step.whole_window { Some(self.whole_window()) } else { None };
         let mut event = step.event.at(self.now);
@@ -196,7 +196,7 @@ impl Connection {
             event.now = self.now;
             event.acknowledged_total = total(acknowledged_total);
             event.sent_total = total(sent_total);
-            // A sample moves on with every ACK.
+            // A sample advances with every ACK.
             event.rate = rate.map(|mut rate| {
                 rate.delivered_total = total(rate.delivered_total);
                 rate.prior_delivered = total(rate.prior_delivered);
@@ -221,9 +221,9 @@ impl Connection {
         }
     }
 
-    /// Round trips that deliver one segment and lose three quarters of the window, as rate samples
-    /// report them, bring any window down too: to what the largest gains make of one segment, at
-    /// most.
+    /// Round trips that deliver one segment and lose three quarters of the window, according to
+    /// their rate samples, reduce any window, too: at most to what the largest gains make of one
+    /// segment.
     fn lose_with_samples(&mut self) {
         self.happen(&Step::with_flight(None, LossDetected::new));
         let rtt = Duration::from_milliseconds(40);
@@ -252,7 +252,7 @@ impl Connection {
         panic!("{} segments after 5000 round trips with losses: {:?}", self.cwnd(), self.control);
     }
 
-    /// Losses of whole windows bring any window down to a few segments.
+    /// Losses of whole windows reduce any window to a few segments.
     fn lose_everything(&mut self) {
         for _ in 0..5000 {
             let before = self.cwnd();
@@ -274,7 +274,7 @@ pub fn ordinary(rtt: Duration) -> Acknowledged {
     event
 }
 
-/// Members of one group: what it knows goes to a member before each event and back after it, as in
+/// Members of one group: its knowledge goes to a member before each event and back after it, as in
 /// a simulation.
 pub struct Parallel {
     members: Vec<Connection>,
@@ -290,7 +290,8 @@ impl Parallel {
         self.members.iter().map(|member| member.now).max().unwrap_or(Time::ZERO)
     }
 
-    /// An event of one member. No clock is behind another's: it is the time of the event before.
+    /// An event of one member, at the time of the last event: no member's clock is behind
+    /// another's.
     fn happen(&mut self, member: usize, step: &Step) {
         let now = self.now();
         let connection = &mut self.members[member];
@@ -299,23 +300,23 @@ impl Parallel {
         connection.control.take_from(&self.group);
         assert!(connection.cwnd() <= before, "a loss of another raised the window from {before}");
         connection.check();
-        // Not to the end of time, where all losses would be within one round trip.
+        // Not to the end of time, where all losses would fall in one round trip.
         let interval = step.interval.min(Duration::from_seconds(1.0));
         connection.happen(&Step { interval, ..step.clone() });
         connection.control.give_to(&mut self.group);
     }
 
-    /// Losses of one member alone bring every window of the group down to a few segments: each
-    /// member answers them when something happens to it next.
+    /// Losses of a single member reduce every window of the group to a few segments: each member
+    /// responds at its next event.
     fn lose_everything(&mut self) {
-        // Whatever round-trip times it has been told, now they are ordinary.
+        // Whatever round-trip times it has seen, from now on they are ordinary.
         let interval = Duration::from_milliseconds(40);
         self.happen(0, &Step { interval, ..ordinary(interval).into() });
         for _ in 0..5000 {
             if self.members.iter().all(|member| member.cwnd() < 4.0) {
                 return;
             }
-            // Losses within a round trip that a member has answered are one loss.
+            // Losses within a round trip that a member has responded to are one loss.
             self.members[0].now = self.now() + Duration::from_seconds(1.0);
             self.happen(0, &Step::with_flight(None, LossDetected::new));
             for member in 0..self.members.len() {
@@ -330,12 +331,12 @@ pub fn names(part: Part) -> Vec<&'static str> {
     ENTRIES.iter().filter(|entry| entry.part == part).map(|entry| entry.name).collect()
 }
 
-/// A connection, or several in a group, and what happens to them.
+/// A connection, or several in a group, and its events.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// An event, and the member of a group that it is for.
+    /// The events, each with the group member that receives it.
     pub events: Vec<(usize, Step)>,
-    /// Which values the parameters have.
+    /// Encodes the parameter values.
     pub choices: Vec<u8>,
     pub initial_window: f64,
     pub initial_ssthresh: f64,
@@ -365,7 +366,8 @@ impl Case {
         }
     }
 
-    /// One algorithm has a usable window after each event, can be printed, and reacts to losses.
+    /// Asserts that one algorithm has a usable window after each event, can be printed, and
+    /// responds to losses.
     pub fn one(&self, Subject { mut selection, is_model }: Subject) {
         self.choose(&mut selection);
         let setup = self.setup();
@@ -373,7 +375,7 @@ impl Case {
         let needs: Vec<Need> = selection.needs().map(|(_, need)| need).collect();
         for (_, event) in &self.events {
             connection.happen(event);
-            // What an adapter refuses an algorithm for must be all that it asks for.
+            // An adapter refuses algorithms by their declared needs: these must be complete.
             let decision = connection.control.decision();
             if !selection.is_custom() {
                 assert!(decision.pacing.is_none() || needs.contains(&Need::Pacing), "{selection:?} paces");
@@ -383,8 +385,8 @@ impl Case {
         }
         assert!(format!("{:?}", connection.control).contains("cwnd"));
         if is_model && connection.control.wants_rate_samples() {
-            // It responds to losses as the samples report them, and a model made of impossible
-            // samples can take any time to forget: from the beginning.
+            // Responds to losses as samples report them; from the beginning, because a model built
+            // on impossible samples can take any time to forget.
             Connection::new(selection.controller(setup)).lose_with_samples();
         } else {
             connection.lose_everything();
@@ -407,11 +409,11 @@ impl Case {
 /// An algorithm to test.
 pub struct Subject {
     pub selection: Selection,
-    /// It is one of the models, which own start and window.
+    /// Whether it is a model, which owns start and window.
     pub is_model: bool,
 }
 
-/// Every algorithm that there is, from the registry: a new one is among them.
+/// Every algorithm of the registry: a new one is included automatically.
 pub fn subjects() -> Vec<Subject> {
     let models = names(Part::Model).into_iter().map(|name| Selection::model(name).expect("it is listed"));
     let mut subjects: Vec<Subject> = models.map(|selection| Subject { selection, is_model: true }).collect();

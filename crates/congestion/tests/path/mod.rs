@@ -1,6 +1,6 @@
-//! A sender, a bottleneck and a receiver in a few lines: what a recorded connection goes through.
-//! 10 Mbit/s, 40 ms, a queue of 30 packets that marks above 20; random losses and marks, a blackout
-//! that ends in a timeout, a loss that proves spurious.
+//! A sender, a bottleneck and a receiver in a few lines, to record connections. 10 Mbit/s, 40 ms, a
+//! queue of 30 packets that marks above 20; random losses and marks, a blackout that ends in a
+//! timeout, a spurious loss.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -19,10 +19,10 @@ const RTT: Duration = Duration::from_milliseconds(40);
 const BOTTLENECK: Rate = Rate::from_bits_per_second(10_000_000);
 const QUEUE: u64 = 30;
 const MARK_ABOVE: u64 = 20;
-/// All that is sent in this time is lost.
+/// Period in which everything sent is lost.
 const BLACKOUT: (Duration, Duration) = (Duration::from_milliseconds(350), Duration::from_milliseconds(450));
 
-/// A segment on its way, and its ACK.
+/// A segment in flight, and its ACK.
 #[derive(Clone, Copy)]
 struct Segment {
     sequence: u64,
@@ -39,9 +39,9 @@ struct Connection {
     random: Random,
     now: Time,
     events: u32,
-    /// ACKs that will arrive, in order.
+    /// Pending ACKs, in order of arrival.
     acks: VecDeque<(Time, Segment)>,
-    /// Segments sent and not acknowledged: lost ones with the segments acknowledged after them.
+    /// Unacknowledged segments: lost ones with the number of segments acknowledged after them.
     outstanding: BTreeMap<u64, (Segment, u32)>,
     next: u64,
     delivered: u64,
@@ -82,13 +82,13 @@ pub fn record(selection: &Selection) -> Vec<u8> {
     connection.recorder.finish()
 }
 
-/// Routers on the path leave a little of what is asked for.
+/// Routers on the path approve a small part of the request.
 fn through_routers(option: Option<PeerOption>) -> Option<PeerOption> {
     match option {
         Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce })) => {
             let (rate, ttl) = (rate.min(7), ttl.wrapping_sub(1));
             // A router that lowers a rate overwrites the nonce's bits above it; the sender checks
-            // those below alone.
+            // only those below.
             Some(PeerOption::QuickStart(QuickStartOption::Request { rate, ttl, nonce }))
         }
         Some(PeerOption::Xcp(XcpOption::Request { window, rtt_us, .. })) => {
@@ -123,7 +123,7 @@ impl Connection {
         self.events += 1;
     }
 
-    /// Whatever comes next: an ACK, a release, or the timeout.
+    /// The next event: an ACK, a release, or the timeout.
     fn step(&mut self) {
         let timeout = self.last_progress + Duration::from_milliseconds(300);
         let ack = self.acks.front().map_or(Time::NEVER, |(time, _)| *time);
@@ -255,7 +255,7 @@ impl Connection {
         self.allowed = self.recorder.controller().decision().allowance.get();
     }
 
-    /// A segment is lost when three that were sent after it have been acknowledged.
+    /// A segment is lost when three segments sent after it have been acknowledged.
     fn detect_losses(&mut self, acknowledged: u64) {
         let mut lost = Vec::new();
         for (sequence, (_, after)) in self.outstanding.range_mut(..acknowledged) {

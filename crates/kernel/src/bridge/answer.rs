@@ -12,7 +12,7 @@ pub mod flags {
     pub const PACE: u32 = 2;
     /// The window grows by [`Answer::slope`](super::Answer::slope) until the next answer.
     pub const EXTRAPOLATE: u32 = 4;
-    /// The algorithm has failed: Reno is to take over at once.
+    /// The algorithm has failed: Reno must take over at once.
     pub const GIVE_UP: u32 = 8;
 }
 
@@ -27,7 +27,7 @@ pub struct Answer {
     pub cwnd: u32,
     /// Slow start threshold, in segments.
     pub ssthresh: u32,
-    /// Pacing rate in bytes/s of payload, as the kernel counts; 0: none.
+    /// Pacing rate in bytes/s of payload, as the kernel counts; 0 without pacing.
     pub pacing: u64,
     /// See [`flags`].
     pub flags: u32,
@@ -40,17 +40,17 @@ impl Answer {
     /// Number of fields.
     pub const FIELDS: usize = 5;
 
-    /// The decision of this connection. `slope` is what a delivered segment added at the last ACK.
+    /// The decision for this connection. `slope` is what a delivered segment added at the last ACK.
     pub fn of<A: Composition>(control: &Controller<A>, mss: Bytes, header: Bytes, slope: f64) -> Self {
         let (decision, snapshot) = (control.decision(), control.snapshot());
-        // What paces need not have its window to the ACK; slow start without pacing must.
+        // A paced window need not follow every ACK; slow start without pacing must.
         let mut flags = if decision.pacing.is_some() { 0 } else { flags::EXTRAPOLATE };
         if !control.owns_window_in_recovery() {
             flags |= flags::PRR;
         }
         let pacing = decision.pacing.map_or(0, |pacing| {
             flags |= flags::PACE;
-            // sk_pacing_rate counts payload: a rate on the wire would be 3.6 % too fast with 1448
+            // sk_pacing_rate counts payload: a rate on the wire would be 3.6 % too high with 1448
             // of 1500 bytes.
             (pacing.bytes_per_second() * (mss.get() as f64 / (mss + header).get() as f64)) as u64
         });

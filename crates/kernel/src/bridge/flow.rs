@@ -1,4 +1,4 @@
-//! One connection of the kernel: its events as those of [`selfclock_congestion`], its decisions as
+//! One kernel connection: translates its events for [`selfclock_congestion`], and decisions into
 //! answers.
 
 use selfclock_congestion::composition::Composition;
@@ -48,7 +48,7 @@ impl Control for Recorder {
 #[derive(Clone, Debug)]
 pub struct Flow<C> {
     control: C,
-    /// Of the first event, ns.
+    /// Time of the first event, ns.
     began: u64,
     /// `bytes_acked` at the first event, and at the last.
     acked: (u64, u64),
@@ -56,26 +56,26 @@ pub struct Flow<C> {
     history: LossHistory,
     minimum_rtt_us: Option<u32>,
     duplicates: u32,
-    /// `data_segs_out` that has been told.
+    /// `data_segs_out` as last reported to the algorithm.
     sent: u32,
-    /// The window is being reduced, and whether by a mark the ACK that follows will tell.
-    /// FlightSize and loss of that moment.
+    /// A window reduction whose cause, CE mark or loss, the next ACK shows: FlightSize and lost
+    /// bytes at its start.
     reduction: Option<(Bytes, Bytes)>,
-    /// Recovery is over, which is told after the ACK that ended it.
+    /// Recovery has ended; reported after the ACK that ended it.
     ended: bool,
     /// Increase of the window per delivered segment at the last ACK.
     slope: f64,
 }
 
-/// Bits/s in a byte per microsecond. There are no numbers of 128 bits in a kernel: 2.3 TB in an
-/// interval are the most.
+/// Bits/s in a byte per microsecond. The kernel has no 128-bit integers, which limits an interval
+/// to 2.3 TB.
 const BITS_PER_MICROSECOND: u64 = 8_000_000;
 
 const fn microseconds(count: u32) -> Duration {
     Duration::from_microseconds(count as u64)
 }
 
-/// Set-up of a connection whose first event is this: a new one, or one that is taken over.
+/// Set-up of a connection from its first event, whether new or taken over.
 pub fn setup(first: &KernelEvent) -> Setup {
     let ip_header = if first.family == 2 { 20 } else { 40 };
     Setup {
@@ -90,7 +90,7 @@ pub fn setup(first: &KernelEvent) -> Setup {
 }
 
 impl<C: Control> Flow<C> {
-    /// A connection whose first event is this. `control` makes its algorithm.
+    /// Starts a connection at its first event. `control` makes its algorithm.
     pub fn new(first: &KernelEvent, control: impl FnOnce(Setup) -> C) -> Self {
         Self {
             control: control(setup(first)),
@@ -112,7 +112,7 @@ impl<C: Control> Flow<C> {
         &self.control
     }
 
-    /// Its algorithm, and the flow is gone.
+    /// Ends the flow and returns its algorithm.
     pub fn into_control(self) -> C {
         self.control
     }
@@ -132,7 +132,7 @@ impl<C: Control> Flow<C> {
         self.acked.1 - self.acked.0
     }
 
-    /// Something happened. Returns what the kernel is to do now.
+    /// Processes an event. Returns the resulting decision for the kernel.
     pub fn on(&mut self, event: &KernelEvent) -> Answer {
         let now = Time::from_picoseconds(event.now.saturating_sub(self.began).min(u64::MAX / 1000) * 1000);
         if event.mss != self.last.mss && event.mss > 0 {
@@ -178,10 +178,10 @@ impl<C: Control> Flow<C> {
         self.tell(loss);
     }
 
-    /// A device takes a packet of one or more segments.
+    /// A device took a packet of one or more segments.
     fn on_packet(&mut self, event: &KernelEvent, now: Time) {
         let mss = u64::from(event.mss.max(1));
-        // A restart from idle has been told already, as the kernel told of it: before the packet.
+        // A restart from idle was reported before this packet.
         let fresh = event.data_segs_out.wrapping_sub(self.sent).min(event.acked_sacked);
         self.sent = event.data_segs_out;
         let mut left = u64::from(event.delivered.max(0) as u32);
@@ -275,7 +275,7 @@ impl<C: Control> Flow<C> {
             state::LOSS => {
                 self.reduction = None;
                 self.ended = false;
-                // The kernel counts this timeout after it has told of it.
+                // The kernel counts this timeout only after reporting it.
                 let repeated = event.state == state::LOSS && event.retransmits > 0;
                 let mut timeout = Timeout::new(now, flight_size);
                 timeout.repeated = repeated;
@@ -304,8 +304,8 @@ impl<C: Control> Flow<C> {
         sample.newly_acked = bytes(event.acked_sacked);
         sample.newly_lost = bytes(event.losses.max(0) as u32);
         sample.lost = bytes(lost);
-        // A stock kernel does not note the flight with a segment: what has been delivered or lost
-        // since it left is what was in flight then, if nothing is reordered.
+        // A stock kernel does not store the flight size with a segment: without reordering it is
+        // what has been delivered or lost since the segment left.
         sample.tx_in_flight =
             bytes(event.tp_delivered.wrapping_sub(event.prior_delivered).wrapping_add(lost));
         sample.is_app_limited = event.app_limited != 0;

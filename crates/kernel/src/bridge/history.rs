@@ -1,15 +1,14 @@
-//! Losses by the number of segments delivered: what the kernel does not keep for each segment that
-//! it sends.
+//! Losses by the number of segments delivered, which the kernel does not store per segment.
 
-/// Reports that are kept. Only those that bring a new loss are, and of more than these the oldest
-/// is forgotten: a segment that left before it is then told of fewer losses.
+/// Stored reports. Only reports with a new loss are stored; when more arrive, the oldest is
+/// dropped, and segments sent before it see fewer losses.
 const REPORTS: usize = 64;
 
-/// Segments marked lost, at every report. A stock kernel does not note with a segment how many had
-/// been lost when it left; here is what was lost at the last report before it.
+/// Segments marked lost, at every report. A stock kernel does not store with a segment how many had
+/// been lost when it left; this history yields the number at the last report before it.
 #[derive(Clone, Debug)]
 pub struct LossHistory {
-    /// (delivered, lost) at the reports that brought a loss, in a circle.
+    /// (delivered, lost) at the reports that brought a loss, as a circular buffer.
     reports: [(u32, u32); REPORTS],
     /// Reports so far.
     count: u32,
@@ -21,7 +20,7 @@ impl Default for LossHistory {
     }
 }
 
-/// `a` is not after `b`, both counted modulo 2^32.
+/// Whether `a` is not after `b`, modulo 2^32.
 const fn not_after(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) <= 0
 }
@@ -32,11 +31,11 @@ impl LossHistory {
     }
 
     /// Segments lost since the sending of a segment that left when `prior_delivered` had been
-    /// delivered. `delivered` and `lost` are the numbers now.
+    /// delivered. `delivered` and `lost` are the current counts.
     pub fn lost_since(&mut self, prior_delivered: u32, delivered: u32, lost: u32) -> u32 {
         let oldest = self.count.saturating_sub(REPORTS as u32);
-        // The last report not after the sending, or the oldest: by halving what may be it. A fixed
-        // number of steps, for a verifier.
+        // The last report not after the sending, or the oldest, by bisection in a fixed number of
+        // steps, which the verifier can bound.
         let (mut low, mut high) = (oldest, self.count);
         for _ in 0..=REPORTS.ilog2() {
             let middle = low + (high - low) / 2;

@@ -1,5 +1,5 @@
-//! From the kernel's events to answers, without a kernel: pure, the same on every system, and what
-//! [`replay`](crate::log) runs again.
+//! From kernel events to answers, without a kernel: pure, identical on every system, and replayed
+//! by [`replay`](crate::log).
 
 mod answer;
 mod flow;
@@ -14,7 +14,7 @@ use selfclock_congestion::Setup;
 
 use crate::event::{KernelEvent, kind};
 
-/// The connections under one algorithm.
+/// All connections of one algorithm.
 #[derive(Debug)]
 pub struct Bridge<C, M> {
     make: M,
@@ -29,24 +29,24 @@ pub struct Counts {
     pub events: u64,
     /// Connections.
     pub flows: u64,
-    /// Connections that were under way when their first event came.
+    /// Connections that had started before their first event.
     pub adopted: u64,
     /// Number of times the algorithm restarted because events of the connection were missing.
     pub gaps: u64,
-    /// Events of a connection that Reno controlled meanwhile.
+    /// Events of connections that were under Reno at the time.
     pub fallback_events: u64,
 }
 
 impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
-    /// No connections yet. `make` makes the algorithm of one.
+    /// An empty table. `make` makes the algorithm of a connection.
     pub const fn new(make: M) -> Self {
         let counts = Counts { events: 0, flows: 0, adopted: 0, gaps: 0, fallback_events: 0 };
         Self { make, flows: BTreeMap::new(), counts }
     }
 
-    /// An event, in the order of the ring. A connection whose events do not follow one another is
-    /// begun anew from the window in force: its algorithm would take what is missing for one huge
-    /// ACK. The old flow is then returned with the answer.
+    /// Processes an event, in the order of the ring. A gap in a connection's events restarts its
+    /// algorithm from the window in force, since it would take the missing events for one huge ACK.
+    /// The old flow is then returned with the answer.
     pub fn on(&mut self, event: &KernelEvent) -> (Option<Answer>, Option<Flow<C>>) {
         self.counts.events += 1;
         self.counts.fallback_events += u64::from(event.fallback != 0);
@@ -55,8 +55,8 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
             return (None, if mine { self.flows.remove(&event.slot) } else { None });
         }
         if event.kind == kind::SENT {
-            // It is reported beside the events of the congestion control, and has the number of the
-            // one before.
+            // Reported outside the congestion control's events, with the number of the preceding
+            // one.
             let flow = self.flows.get_mut(&event.slot);
             let flow = flow.filter(|flow| (flow.last().id, flow.last().number) == (event.id, event.number));
             return (flow.map(|flow| flow.on(event)), None);
@@ -87,7 +87,7 @@ impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
         self.flows.get(&slot)
     }
 
-    /// The connections, which end here.
+    /// Ends all connections and returns them.
     pub fn into_flows(self) -> impl Iterator<Item = Flow<C>> {
         self.flows.into_values()
     }

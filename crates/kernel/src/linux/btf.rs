@@ -13,7 +13,7 @@ pub mod kind {
     pub const DATASEC: u32 = 15;
 }
 
-/// Bytes behind the 12 that every type has, whatever its kind; and for each of its members.
+/// Bytes that follow the 12 common to all types, by kind: fixed, and per member.
 const fn more(kind: u32) -> (usize, usize) {
     match kind {
         1 | 14 | 17 => (4, 0),
@@ -31,7 +31,7 @@ pub struct Member<'a> {
     pub name: &'a str,
     /// Number of its type.
     pub kind: u32,
-    /// Where it is, in bytes.
+    /// Offset in the structure, in bytes.
     pub offset: usize,
 }
 
@@ -40,12 +40,12 @@ pub struct Member<'a> {
 pub struct Btf<'a> {
     raw: &'a [u8],
     strings: &'a [u8],
-    /// Where each type is; number 0 is `void` and nowhere.
+    /// Offset of each type; number 0 is `void` and has none.
     places: Vec<usize>,
 }
 
 impl<'a> Btf<'a> {
-    /// Reads types; `None` if they are none.
+    /// Reads types; `None` if malformed.
     pub fn read(raw: &'a [u8]) -> Option<Self> {
         if u16_at(raw, 0)? != 0xeb9f {
             return None;
@@ -68,7 +68,7 @@ impl<'a> Btf<'a> {
         let place = *self.places.get(id as usize)?;
         if id == 0 { None } else { u32_at(self.raw, place + 4 * word) }
     }
-    /// Where a type is, in bytes.
+    /// Offset of a type, in bytes.
     pub fn place(&self, id: u32) -> Option<usize> {
         self.places.get(id as usize).copied()
     }
@@ -88,7 +88,7 @@ impl<'a> Btf<'a> {
     pub fn string(&self, at: u32) -> Option<&'a str> {
         text_at(self.strings, at as usize)
     }
-    /// The size of a type; of a pointer or a function, the type that it is of.
+    /// The size field of a type; for a pointer or a function, the number of its target type.
     pub fn size(&self, id: u32) -> Option<u32> {
         self.word(id, 2)
     }
@@ -96,11 +96,11 @@ impl<'a> Btf<'a> {
     pub fn elements(&self, id: u32) -> Option<u32> {
         self.word(id, 5)
     }
-    /// A word of a type, from 0, with those of its members.
+    /// Word `word` of a type, including those of its members.
     pub fn word_of(&self, id: u32, word: usize) -> Option<u32> {
         self.word(id, word)
     }
-    /// Bytes of a value of a type, through its other names.
+    /// Size of a type in bytes, through typedefs and qualifiers.
     pub fn bytes(&self, id: u32) -> Option<u32> {
         match self.kind(id)? {
             kind::TYPEDEF => self.bytes(self.size(id)?),
@@ -130,8 +130,8 @@ impl<'a> Btf<'a> {
     }
 }
 
-/// The object's types, with what the compiler leaves to the linker filled in: sizes of sections of
-/// data, and where their variables are.
+/// The object's types, completed with what the compiler leaves to the linker: section sizes and
+/// variable offsets.
 pub fn mended(elf: &Elf<'_>) -> Option<Vec<u8>> {
     let raw = elf.sections[elf.find(".BTF")?].data;
     let btf = Btf::read(raw)?;
@@ -163,15 +163,15 @@ pub fn mended(elf: &Elf<'_>) -> Option<Vec<u8>> {
     Some(mended)
 }
 
-/// Records of `.BTF.ext` of one section: where in it, in bytes, and the rest of the record.
+/// Records of `.BTF.ext` of one section: offset in bytes, and the rest of the record.
 pub type Records<'a> = Vec<(usize, &'a [u8])>;
 
 /// The records of a section of code.
 #[derive(Clone, Debug, Default)]
 pub struct Extra<'a> {
-    /// Of each function its type.
+    /// Type of each function.
     pub functions: Records<'a>,
-    /// Of each access to a kernel structure what is accessed.
+    /// Target of each access to a kernel structure.
     pub accesses: Records<'a>,
 }
 

@@ -9,12 +9,12 @@ use super::object::Object;
 use super::resident::{self, Resident};
 use super::sys::kernel_release;
 
-/// One thing that was looked at.
+/// One check and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The capability.
     pub what: &'static str,
-    /// It is as it has to be; `None`: nice to have, and missing.
+    /// Whether it is as required; `None` if an optional feature is missing.
     pub good: Option<bool>,
     /// The finding, and a remedy.
     pub found: String,
@@ -40,7 +40,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Looks at everything, and loads the programs without registering them.
+/// Checks everything, and loads the programs without registering them.
 pub fn check() -> Vec<Finding> {
     let mut findings = Vec::new();
     let release = kernel_release();
@@ -106,7 +106,7 @@ fn described(resident: &Resident) -> String {
     format!("{} ({state}{}, {flows} connections)", resident.about.name(), resident.about.label())
 }
 
-/// Loads the programs; nothing is left.
+/// Loads the programs and removes them again.
 fn programs() -> Result<usize, String> {
     let load_all = || {
         let object = Object::read(BRIDGE).ok_or(super::load::LoadError::BadObject)?;
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(version("unknown"), None);
     }
 
-    /// Whatever the machine is, everything is looked at, and said in words.
+    /// Every check has a description, on any machine.
     #[test]
     fn every_finding_says_something() {
         let findings = check();

@@ -1,4 +1,4 @@
-//! Programs at a network device (tcx): loaded, attached, and gone when their descriptors are
+//! Programs at a network device (tcx): loaded, attached, and removed when their descriptors are
 //! closed.
 
 use std::os::fd::{AsFd, OwnedFd};
@@ -8,18 +8,19 @@ use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, loa
 use super::object::Object;
 use super::sys::{Attributes, bpf_open, command, interface};
 
-/// Reports what a device takes from connections under an algorithm: `bpf/tap.bpf.c`, compiled.
+/// Reports the packets that a device takes from connections under an algorithm: `bpf/tap.bpf.c`,
+/// compiled.
 pub const TAP: &[u8] = include_bytes!("../../bpf/tap.bpf.o");
 /// Limits the windows of ACKs that a device takes: `bpf/edge.bpf.c`, compiled.
 pub const EDGE: &[u8] = include_bytes!("../../bpf/edge.bpf.o");
 
 /// `BPF_PROG_TYPE_SCHED_CLS`.
 const CLASSIFIER: u32 = 3;
-/// The sections of programs, and `BPF_TCX_*`, the place at which each is attached.
+/// The sections of programs, and the `BPF_TCX_*` hook of each.
 const PLACES: [(&str, u32); 2] = [("tcx/ingress", 46), ("tcx/egress", 47)];
 
-/// Hardware types of devices, `ARPHRD_*`: Ethernet and loopback have a header of 14 bytes before
-/// that of IP, TUN and tunnels none.
+/// Hardware types of devices, `ARPHRD_*`: Ethernet and loopback put 14 bytes before the IP header,
+/// TUN and tunnels none.
 const WITH_ETHERNET: [u16; 2] = [1, 772];
 const WITHOUT_HEADER: [u16; 3] = [65534, 776, 768];
 const ETHERNET_HEADER: u32 = 14;
@@ -28,12 +29,12 @@ const ETHERNET_HEADER: u32 = 14;
 #[derive(Debug)]
 pub struct Attached {
     _links: Vec<OwnedFd>,
-    /// The maps of the programs that were not shared.
+    /// Programs attached to a device.
     pub maps: Vec<Map>,
 }
 
-/// Attaches the programs of an object to a device of this network namespace. They use the maps in
-/// `shared` that have the names of theirs, and new ones beside them.
+/// Attaches the programs of an object to a device of this network namespace. Maps in `shared` are
+/// used by name; the others are created.
 pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, LoadError> {
     let no_device = |error| LoadError::NoDevice(device.to_owned(), error);
     let (index, hardware) = interface(device).map_err(no_device)?;

@@ -27,11 +27,11 @@ use crate::log::{Entry, Writer};
 /// How the loop waits for events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Poll {
-    /// Look, then sleep so long. After 20 ms without an event it waits to be woken.
+    /// Poll, then sleep this long. After 20 ms without an event, waits to be woken.
     Nap(Duration),
-    /// Look again at once: takes a core.
+    /// Poll continuously, which occupies a core.
     Busy,
-    /// Every event wakes it.
+    /// Wake up for every event.
     Woken,
 }
 
@@ -44,15 +44,15 @@ pub struct Options {
     pub selection: Selection,
     /// How to wait for events.
     pub poll: Poll,
-    /// Run before all other processes (SCHED_FIFO).
+    /// Run with real-time priority (SCHED_FIFO).
     pub realtime: bool,
-    /// Device of this network namespace that is to report each packet of data.
+    /// Device of this network namespace that reports each data packet.
     pub sent: Option<String>,
-    /// File of the events and answers.
+    /// File in which events and answers are recorded.
     pub record: Option<PathBuf>,
 }
 
-/// A connection, for a table.
+/// Status of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowStatus {
     /// Its last event.
@@ -76,24 +76,24 @@ pub struct Status {
     pub counts: Counts,
     /// The kernel part's.
     pub totals: Totals,
-    /// Kernel counts of the connections that are over, summed.
+    /// Kernel counters of ended connections, summed.
     pub ended: SlotCounts,
     /// From an event to its answer.
     pub latency: Histogram,
-    /// Processor time of the loop, ns; and of it what was spent on events.
+    /// Processor time of the loop, and the share spent on events, ns.
     pub time: (u64, u64),
-    /// Algorithms that failed: flow and reason. Reno took over.
+    /// Algorithms that failed, by flow, with the reason. Reno took over.
     pub failures: Vec<(u64, Failure)>,
-    /// The record cannot be written any more.
+    /// Why the record can no longer be written.
     pub record_error: Option<String>,
-    /// Why the thread does not run before all others.
+    /// Why the thread has no real-time priority.
     pub realtime_error: Option<String>,
-    /// Why the loop has ended by itself: someone asked for it.
+    /// Whether the loop ended because another process asked it to.
     pub asked_to_stop: bool,
 }
 
-/// A congestion control in the kernel whose decisions are made here. Dropped, its name is gone; its
-/// connections go on under Reno.
+/// A congestion control in the kernel whose decisions are made here. Dropping it unregisters the
+/// name; its connections continue under Reno.
 #[derive(Debug)]
 pub struct Session {
     options: Options,
@@ -103,7 +103,7 @@ pub struct Session {
     writer: Mutex<Option<Record>>,
     stop: AtomicBool,
     status: Mutex<Status>,
-    /// Connections that a process before this one had left behind.
+    /// Connections left behind by an earlier process.
     pub taken_over: u32,
 }
 
@@ -125,9 +125,9 @@ fn failed(step: &'static str) -> impl FnOnce(io::Error) -> LoadError {
     move |error| LoadError::Failed(step, error)
 }
 
-/// The maps of a process that is gone, with its connections; or new ones.
+/// The maps of a process that died with connections open, or new ones.
 fn maps_for(name: &str, object: &Object, types: BorrowedFd<'_>) -> Result<(Vec<Map>, u32), LoadError> {
-    // Without CAP_SYS_ADMIN what is there cannot be seen: then everything is new.
+    // Without CAP_SYS_ADMIN existing maps are invisible: then all are new.
     let mut orphan: Option<Found> = None;
     for found in find().unwrap_or_default() {
         if found.control.name() != name {
@@ -181,7 +181,7 @@ impl Session {
         let tap = options.sent.as_ref().map(|device| attach(TAP, &maps, device)).transpose()?;
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
-        // Not before: where nothing is registered nothing is recorded.
+        // Only after registration: an unregistered session must not create a record.
         let writer = options.record.as_ref().map(|path| {
             let about = format!("{} on Linux {}", options.name, sys::kernel_release());
             let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
@@ -205,7 +205,7 @@ impl Session {
         })
     }
 
-    /// Drives the connections from this thread, until [`Session::stop`] or someone else ends it.
+    /// Drives the connections from this thread, until [`Session::stop`] or another process ends it.
     pub fn run(&self) {
         sys::exact_naps();
         let realtime = if self.options.realtime { sys::realtime() } else { Ok(()) };
@@ -219,7 +219,7 @@ impl Session {
         locked(&self.status).clone()
     }
 
-    /// Takes the name away, and lets [`Session::run`] return.
+    /// Unregisters the name, and lets [`Session::run`] return.
     pub fn stop(&self) {
         *locked(&self.registration) = None;
         *locked(&self.tap) = None;
@@ -239,9 +239,9 @@ struct Loop<'a> {
     own: Status,
 }
 
-/// Between two publications of the status.
+/// Time between two updates of the status, ns.
 const PUBLISH: u64 = 200_000_000;
-/// Without an event for so long, the loop waits to be woken.
+/// Time without events after which the loop waits to be woken, ns.
 const QUIET: u64 = 20_000_000;
 
 impl<'a> Loop<'a> {
@@ -282,7 +282,7 @@ impl<'a> Loop<'a> {
         self.publish();
     }
 
-    /// Waits for events, `idle` ns after the last.
+    /// Waits for events, `idle` ns after the last one.
     fn wait(&mut self, idle: u64) {
         let Shared { ring, control, .. } = self.shared;
         match self.poll {
@@ -291,7 +291,7 @@ impl<'a> Loop<'a> {
             Poll::Nap(span) if idle < QUIET => std::thread::sleep(span),
             Poll::Nap(_) => {
                 control.set_quiet(false);
-                // An event that came before the kernel part saw that does not wake.
+                // An event that arrived before the kernel part saw the wake-up flag.
                 if self.drain() == 0 {
                     ring.wait(20);
                 }
@@ -300,7 +300,7 @@ impl<'a> Loop<'a> {
         }
     }
 
-    /// Answers the events that are there.
+    /// Answers all pending events.
     fn drain(&mut self) -> usize {
         let Self { shared, bridge, writer, own, .. } = self;
         shared.ring.drain(4096, |event| {
@@ -336,7 +336,7 @@ impl<'a> Loop<'a> {
             phase: flow.control().snapshot().phase.name(),
             counts: shared.slots.counts(flow.last().slot),
         };
-        // A flow whose end the ring had no room for is not in its slot any more.
+        // If the ring had no room for a flow's end, its slot no longer holds it.
         let alive = |flow: &FlowStatus| flow.counts.flow == flow.last.id;
         own.flows = bridge.flows().map(status).filter(alive).collect();
         locked(self.status).clone_from(own);

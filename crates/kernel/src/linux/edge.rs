@@ -1,5 +1,5 @@
-//! The edge of a network at a device: packets that pass are reported, and the windows of ACKs are
-//! limited as is asked.
+//! The edge of a network at a device: reports passing packets, and limits the windows in ACKs on
+//! request.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,12 +13,12 @@ use super::load::{LoadError, failed, update};
 use super::ring::Ring;
 use super::sys;
 
-/// A flow: from its source to its receiver. Bytes as the kernel part has them.
+/// A flow, from source to receiver, in the kernel part's byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key([u8; 12]);
 
 impl Key {
-    /// Addresses of source and receiver, and their ports.
+    /// Address and port of the source, and of the receiver.
     pub fn ends(&self) -> ((Ipv4Addr, u16), (Ipv4Addr, u16)) {
         let address = |at: usize| Ipv4Addr::from(std::array::from_fn::<u8, 4, _>(|index| self.0[at + index]));
         let port = |at: usize| u16::from_ne_bytes([self.0[at], self.0[at + 1]]);
@@ -26,10 +26,10 @@ impl Key {
     }
 }
 
-/// Packets and bytes that pass.
+/// Kind of a passing packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
-    /// Data of a source.
+    /// Data from a source.
     Data,
     /// An ACK for a source.
     Ack,
@@ -37,26 +37,26 @@ pub enum What {
     End,
 }
 
-/// A packet that passes: `struct passage` of `bpf/edge.bpf.c`.
+/// A passing packet: `struct passage` of `bpf/edge.bpf.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// Time, in nanoseconds of `CLOCK_MONOTONIC`.
     pub now: u64,
     /// Its flow.
     pub key: Key,
-    /// Of data its first sequence number, of an ACK what it acknowledges.
+    /// Of data, its first sequence number; of an ACK, the number it acknowledges.
     pub sequence: u32,
     /// Bytes of payload.
     pub payload: u32,
     /// Bytes on the wire.
     pub size: u32,
-    /// Of an ACK the window that the receiver offers, bytes.
+    /// Of an ACK, the window that the receiver offers, bytes.
     pub offered: u32,
-    /// Of an ACK the window that goes on, bytes.
+    /// Of an ACK, the window that is forwarded, bytes.
     pub window: u32,
     /// Kind of the report.
     pub what: What,
-    /// Segments that the packet will be cut into.
+    /// Segments that the packet will be split into.
     pub segments: u32,
 }
 
@@ -64,7 +64,7 @@ impl Passage {
     /// Bytes in the ring.
     pub const SIZE: usize = 48;
 
-    /// Reads a packet from the ring; `None`: it is of no kind that is known.
+    /// Reads a packet from the ring; `None` if its kind is unknown.
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Option<Self> {
         let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Some(Self {
@@ -86,7 +86,7 @@ impl Passage {
     }
 }
 
-/// Programs at a device, and the ring of what passes. Dropped, nothing of them is left.
+/// Programs at a device, and the ring of passing packets. Dropping it removes them.
 #[derive(Debug)]
 pub struct Edge {
     ring: Ring,
@@ -94,11 +94,11 @@ pub struct Edge {
     _attached: Attached,
 }
 
-/// Time between two looks at what has passed.
+/// Time between two polls of the ring.
 const NAP: Duration = Duration::from_micros(500);
 
 impl Edge {
-    /// Attaches the programs to the device behind which the sources are.
+    /// Attaches the programs to the device that faces the sources.
     pub fn start(device: &str) -> Result<Self, LoadError> {
         let mut attached = attach(EDGE, &[], device)?;
         let mut take = |name: &str| {
@@ -110,7 +110,7 @@ impl Edge {
         Ok(Self { ring, limits, _attached: attached })
     }
 
-    /// Hands over what passes from this thread, until `stop`. `decide` returns the maximum window
+    /// Processes passing packets in this thread, until `stop`. `decide` returns the maximum window
     /// advertised to a flow's source from now on, if it has changed.
     pub fn run(&self, stop: &AtomicBool, mut decide: impl FnMut(&Passage) -> Option<u64>) -> io::Result<()> {
         sys::exact_naps();

@@ -1,5 +1,5 @@
-//! Sections, symbols and relocations of a relocatable ELF file of 64 bits, little-endian: what a
-//! compiler for BPF writes.
+//! Sections, symbols and relocations of a relocatable 64-bit little-endian ELF file, as a BPF
+//! compiler writes it.
 
 /// A section.
 #[derive(Clone, Copy, Debug)]
@@ -10,31 +10,31 @@ pub struct Section<'a> {
     pub kind: u32,
     /// Its contents.
     pub data: &'a [u8],
-    /// Another section, by number: of a symbol table its strings.
+    /// Number of a linked section: of a symbol table, its strings.
     pub link: usize,
-    /// Of relocations, the section that they change.
+    /// Of relocations, the section they apply to.
     pub info: usize,
 }
 
 /// A symbol.
 #[derive(Clone, Copy, Debug)]
 pub struct Symbol<'a> {
-    /// Its name; of a section, none.
+    /// Its name; empty for a section.
     pub name: &'a str,
     /// It is a function.
     pub is_function: bool,
     /// Number of its section.
     pub section: usize,
-    /// Where it is in its section.
+    /// Its offset in the section.
     pub value: usize,
-    /// How long it is.
+    /// Its size in bytes.
     pub size: usize,
 }
 
 /// A place to be filled in.
 #[derive(Clone, Copy, Debug)]
 pub struct Relocation<'a> {
-    /// Where, in bytes from the beginning of the section.
+    /// Offset from the start of the section, in bytes.
     pub offset: usize,
     /// The symbol of a relocation.
     pub symbol: Symbol<'a>,
@@ -71,7 +71,7 @@ pub(super) fn text_at(data: &[u8], at: usize) -> Option<&str> {
 }
 
 impl<'a> Elf<'a> {
-    /// Reads an object; `None` if it is none.
+    /// Reads an object; `None` if malformed.
     pub fn read(file: &'a [u8]) -> Option<Self> {
         if !file.starts_with(b"\x7fELF\x02\x01") {
             return None;

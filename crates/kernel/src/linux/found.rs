@@ -1,9 +1,9 @@
 //! Objects already in the kernel: registrations of other processes, and connections that a process
 //! left behind.
 //!
-//! Nothing is pinned. While connections are under the control, its programs hold the maps; a map
-//! can be opened by its number. So a process that was killed leaves nothing but its connections,
-//! and the next one finds them.
+//! Nothing is pinned. While connections use the congestion control, its programs hold the maps; a
+//! map can be opened by its number. So a killed process leaves only its connections, and the next
+//! one finds them.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -16,12 +16,12 @@ use super::sys::{Attributes, bpf_ids, bpf_open, command};
 /// Prefix of the names of this program's maps in the kernel.
 pub const PREFIX: &str = "sc_";
 
-/// Maps that belong together.
+/// Maps of one session.
 #[derive(Debug)]
 pub struct Found {
-    /// The page of the whole.
+    /// Its control page.
     pub control: Control,
-    /// Its map and the others, by their names in the object.
+    /// All its maps, by their names in the object.
     pub maps: Vec<Map>,
     /// The slots.
     pub slots: Slots,
@@ -34,11 +34,11 @@ pub struct Found {
 pub struct Unloaded {
     /// Name of the congestion control.
     pub name: String,
-    /// The process that had registered it.
+    /// The process that registered it.
     pub owner: u32,
-    /// It was registered; now it is not.
+    /// Whether it was registered until now.
     pub registered: bool,
-    /// Connections that go on under it, as Reno.
+    /// Connections that continue under it, as Reno.
     pub flows: u32,
     /// Counters of the kernel part.
     pub totals: Totals,
@@ -49,12 +49,12 @@ pub(super) fn open(command: i32, id: u32) -> io::Result<OwnedFd> {
     bpf_open(command, Attributes::new().number(id).number(0).number(0))
 }
 
-/// Registrations of congestion controls in BPF: the number of the map, and the link.
+/// Registrations of BPF congestion controls: the number of the map, and the link.
 fn registrations() -> io::Result<Vec<(u32, OwnedFd)>> {
     const STRUCT_OPS: u32 = 9;
     let mut found = Vec::new();
     for id in bpf_ids(command::LINK_GET_NEXT_ID)? {
-        // It may be gone by now.
+        // It may have gone meanwhile.
         let Ok(link) = open(command::LINK_GET_FD_BY_ID, id) else { continue };
         if let Ok(information) = information(link.as_fd())
             && word(&information, 0) == STRUCT_OPS
@@ -65,7 +65,7 @@ fn registrations() -> io::Result<Vec<(u32, OwnedFd)>> {
     Ok(found)
 }
 
-/// Everything of this program that the kernel has.
+/// Everything of this program in the kernel.
 pub fn find() -> io::Result<Vec<Found>> {
     let mut links = registrations()?;
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ impl Found {
     fn unload(&self) -> Unloaded {
         self.control.ask_to_stop();
         if let Some(link) = &self.link {
-            // The owner may have been quicker.
+            // The owner may already have done so.
             let _ = detach(link.as_fd());
         }
         Unloaded {
@@ -118,8 +118,8 @@ impl Found {
     }
 }
 
-/// Takes names away: that of one congestion control, or all of this program's. The processes that
-/// registered them end, stopped ones when they go on; connections go on under Reno.
+/// Unregisters one congestion control by name, or all of this program's. The processes that
+/// registered them end, stopped ones once they continue; connections continue under Reno.
 pub fn unload(name: Option<&str>) -> io::Result<Vec<Unloaded>> {
     let found = find()?;
     let named = |found: &&Found| name.is_none_or(|name| found.control.name() == name);

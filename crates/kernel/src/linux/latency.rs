@@ -1,8 +1,8 @@
-//! Distribution of lengths of time, in buckets of 1/16 octave: quantiles are at most 6 % too high.
+//! Distribution of durations, in buckets of 1/16 octave: quantiles are at most 6 % too high.
 
 const PARTS: u64 = 16;
 
-/// Lengths of time, in nanoseconds.
+/// Durations, in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -23,7 +23,7 @@ const fn bucket(span: u64) -> usize {
     ((octave - 3) * PARTS + ((span >> (octave - 4)) - PARTS)) as usize
 }
 
-/// The largest span of a bucket.
+/// Upper end of a bucket.
 const fn upper(bucket: u64) -> u64 {
     if bucket < PARTS {
         return bucket;
@@ -39,12 +39,12 @@ impl Histogram {
         self.total += 1;
     }
 
-    /// How many there are.
+    /// Number of samples.
     pub const fn total(&self) -> u64 {
         self.total
     }
 
-    /// The span that this part of them does not exceed; `None` without any.
+    /// The duration that this fraction of the samples does not exceed; `None` without samples.
     pub fn quantile(&self, part: f64) -> Option<u64> {
         let rank = (self.total as f64 * part).ceil().max(1.0) as u64;
         let mut below = 0;

@@ -1,5 +1,5 @@
 //! Loads an object through `bpf(2)` and registers it as a congestion control. The kernel itself
-//! puts its offsets into the programs (CO-RE).
+//! fills in its offsets (CO-RE).
 
 use std::fmt;
 use std::io;
@@ -12,7 +12,7 @@ use super::sys::{Attributes, bpf_do, bpf_open, command};
 /// The kernel part: `bpf/bridge.bpf.c`, compiled. It holds no offset of a particular kernel.
 pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
 
-/// Where the kernel's types are.
+/// Location of the kernel's types.
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 
 const STRUCT_OPS: u32 = 27;
@@ -23,23 +23,23 @@ const STRUCT_OPS: u32 = 27;
 pub enum LoadError {
     /// The process may not load programs.
     NotAllowed,
-    /// The kernel does not say what its structures look like.
+    /// The kernel does not publish its types.
     NoTypes(io::Error),
-    /// The kernel cannot take it: what it lacks.
+    /// The kernel lacks a required feature, which is named.
     TooOld(&'static str),
-    /// A congestion control of this name is there.
+    /// A congestion control of this name is registered.
     NameTaken(String),
-    /// An algorithm was loaded under this name before: which.
+    /// An algorithm was loaded under this name before: the name and the algorithm.
     LoadedAlready(String, String),
-    /// The parameters of the algorithm cannot be handed to the kernel.
+    /// The parameters of the algorithm cannot be passed to the kernel.
     NoParameters,
     /// The name is not one of 1 to 15 letters, digits, `_` and `.`.
     BadName(String),
-    /// The verifier refused a program: which, and the end of what it says.
+    /// The verifier refused a program: its name, and the end of the verifier's log.
     Refused(String, String),
     /// There is no such network device.
     NoDevice(String, io::Error),
-    /// The packets of a device begin with headers that are not read: its hardware type.
+    /// The device's link-layer header is not supported: its hardware type.
     NotForPackets(String, u16),
     /// A step failed.
     Failed(&'static str, io::Error),
@@ -104,7 +104,7 @@ pub fn kernel_types() -> Result<Vec<u8>, LoadError> {
     std::fs::read(KERNEL_TYPES).map_err(LoadError::NoTypes)
 }
 
-/// A map, made anew or found.
+/// A map, created or found.
 #[derive(Debug)]
 pub struct Map {
     /// Its name.
@@ -113,7 +113,7 @@ pub struct Map {
     pub fd: OwnedFd,
 }
 
-/// `BPF_MAP_TYPE_SK_STORAGE`: memory of each socket. The kernel wants to know the types in it.
+/// `BPF_MAP_TYPE_SK_STORAGE`: memory per socket, for which the kernel requires BTF types.
 const SOCKET_STORAGE: u32 = 24;
 
 /// Loads the types of an object.
@@ -123,8 +123,8 @@ pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
     bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))
 }
 
-/// Makes a map of an object with these types. Its name in the kernel says whose it is: `prefix` and
-/// the map's own.
+/// Creates a map of an object with these types. Its kernel name, `prefix` and the map's own, shows
+/// its owner.
 pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result<Map, LoadError> {
     let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value) } = spec;
     let mut attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
@@ -138,12 +138,12 @@ pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result
     Ok(Map { name: name.clone(), fd })
 }
 
-/// Makes the maps of an object.
+/// Creates the maps of an object.
 pub fn create_maps(prefix: &str, object: &Object, types: BorrowedFd<'_>) -> Result<Vec<Map>, LoadError> {
     object.maps.iter().map(|spec| create_map(prefix, spec, types)).collect()
 }
 
-/// Puts a value into a map.
+/// Writes a value into a map.
 pub fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
     let attributes = Attributes::new().fd(map).number(0).read(key).read(value).long(0);
     bpf_do(command::MAP_UPDATE_ELEM, attributes)
@@ -157,13 +157,13 @@ pub fn information(fd: BorrowedFd<'_>) -> io::Result<[u8; 80]> {
     Ok(information)
 }
 
-/// The structure of congestion controls, as this kernel has it.
+/// The structure of congestion controls in this kernel.
 struct Operations<'a> {
     types: Btf<'a>,
     /// `tcp_congestion_ops`, and `bpf_struct_ops_tcp_congestion_ops` around it.
     own: u32,
     around: u32,
-    /// Where the first is in the second.
+    /// Offset of the first in the second.
     at: usize,
 }
 
@@ -184,14 +184,14 @@ impl<'a> Operations<'a> {
         Ok(operations)
     }
 
-    /// Index and place of a member.
+    /// Index and offset of a member.
     fn member(&self, name: &str) -> Option<(u32, usize)> {
         let members = self.types.members(self.own);
         let index = members.iter().position(|member| member.name == name)?;
         Some((index as u32, self.at + members[index].offset))
     }
 
-    /// Number of arguments of a member that points to a function.
+    /// Number of arguments of a function-pointer member.
     fn arguments(&self, name: &str) -> Option<u32> {
         let members = self.types.members(self.own);
         let pointer = members.iter().find(|member| member.name == name)?.kind;
@@ -204,12 +204,12 @@ impl<'a> Operations<'a> {
 #[derive(Debug)]
 pub struct Loaded {
     pub(super) btf: OwnedFd,
-    /// Type of what is registered.
+    /// Type of the registered structure.
     pub(super) around: u32,
-    /// Members to register: descriptors in the members' places, and the flags.
+    /// Value to register: descriptors at the members' offsets, and the flags.
     pub(super) image: Vec<u8>,
     pub(super) name_at: usize,
-    /// Kept until they are registered.
+    /// Held until registration.
     pub(super) programs: Vec<OwnedFd>,
 }
 
@@ -233,12 +233,12 @@ pub fn load(object: &Object, btf: OwnedFd, maps: &[Map], kernel_types: &[u8]) ->
     Ok(Loaded { btf, around: operations.around, image, name_at: place("name")?, programs })
 }
 
-/// Purpose of a program: its type, and where it belongs.
+/// Purpose of a program: its type, and its attachment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Purpose {
     /// `BPF_PROG_TYPE_*`.
     pub kind: u32,
-    /// Of an operation its index in the structure.
+    /// Of an operation, its index in the structure.
     pub attach: u32,
     /// Type of the structure, in the kernel.
     pub operations: u32,
@@ -253,7 +253,7 @@ pub(super) fn load_program(
     let mut code = program.code.clone();
     for (at, name) in &program.maps {
         let map = maps.iter().find(|map| map.name == *name).ok_or(LoadError::BadObject)?;
-        // BPF_PSEUDO_MAP_FD, the source register of a load of 64 bits.
+        // BPF_PSEUDO_MAP_FD, the source register of a 64-bit load.
         code[at + 1] = code[at + 1] & 15 | 1 << 4;
         code[at + 4..at + 8].copy_from_slice(&map.fd.as_raw_fd().to_ne_bytes());
     }
@@ -295,7 +295,7 @@ pub(super) fn load_program(
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => return Err(LoadError::NotAllowed),
         Err(error) => error,
     };
-    // Again, and the verifier is to say why.
+    // Load again, now with the verifier's log.
     let _ = once(&mut log);
     let said = log.split(|byte| *byte == 0).next().unwrap_or_default();
     let said = String::from_utf8_lossy(said);

@@ -1,5 +1,4 @@
-//! An object as the compiler wrote it, made ready for the kernel: functions linked into programs,
-//! maps and types read.
+//! A compiled object, prepared for the kernel: functions linked into programs, maps and types read.
 
 use super::btf::{self, Btf, Records, kind};
 use super::elf::{Elf, Relocation, u32_at};
@@ -19,24 +18,22 @@ pub struct MapSpec {
     pub entries: u32,
     /// `BPF_F_*`.
     pub flags: u32,
-    /// Types of a key and a value, by their numbers in the object; 0: none.
+    /// Types of key and value, by their numbers in the object; 0 without.
     pub types: (u32, u32),
 }
 
-/// A program with everything that it calls.
+/// A program with all functions it calls.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// The member of `tcp_congestion_ops` that it implements; of a program for a device its
-    /// section.
+    /// The member of `tcp_congestion_ops` that it implements; for a device program, its section.
     pub member: String,
     /// Instructions.
     pub code: Vec<u8>,
-    /// Where in the code which map is named.
+    /// Code offsets at which a map is referenced, with the map's name.
     pub maps: Vec<(usize, String)>,
-    /// `struct bpf_func_info`: of each function its first instruction and its type.
+    /// `struct bpf_func_info`: first instruction and type of each function.
     pub functions: Vec<u8>,
-    /// `struct bpf_core_relo`: accesses to kernel structures, into which the kernel puts its own
-    /// offsets.
+    /// `struct bpf_core_relo`: accesses to kernel structures, whose offsets the kernel fills in.
     pub accesses: Vec<u8>,
 }
 
@@ -49,7 +46,7 @@ pub struct Object {
     pub programs: Vec<Program>,
     /// `tcp_congestion_ops.flags`.
     pub flags: u32,
-    /// Its types, ready to be loaded.
+    /// Its BTF types, ready to load.
     pub btf: Vec<u8>,
 }
 
@@ -57,7 +54,7 @@ const OPS: &str = ".struct_ops.link";
 const INSTRUCTION: usize = 8;
 
 impl Object {
-    /// Reads an object; `None` if it is none that can be loaded.
+    /// Reads an object; `None` if it cannot be loaded.
     pub fn read(file: &[u8]) -> Option<Self> {
         let elf = Elf::read(file)?;
         let btf = btf::mended(&elf)?;
@@ -79,7 +76,7 @@ impl Object {
 }
 
 impl Object {
-    /// Reads an object with a program in each of these sections that it has, each called as its
+    /// Reads an object with one program per listed section that it contains, named after the
     /// section.
     pub fn read_sections(file: &[u8], sections: &[&str]) -> Option<Self> {
         let elf = Elf::read(file)?;
@@ -97,7 +94,7 @@ impl Object {
     }
 }
 
-/// The maps: variables of a section, each a structure whose members say by their types what it is.
+/// The maps: variables of a section, each a structure whose member types describe it.
 fn maps(types: &Btf<'_>) -> Option<Vec<MapSpec>> {
     let section = types.find(".maps", kind::DATASEC)?;
     let row = |number: u32| {
@@ -133,7 +130,7 @@ struct Piece {
     section: usize,
     start: usize,
     end: usize,
-    /// Where it is in the program.
+    /// Its offset in the program.
     base: usize,
 }
 
@@ -144,7 +141,7 @@ struct Linker<'e, 'a> {
 }
 
 impl Linker<'_, '_> {
-    /// The program that is in a section, with the functions that it calls behind it.
+    /// Links the program of a section with the functions that it calls.
     fn link(elf: &Elf<'_>, types: &Btf<'_>, section: usize) -> Option<Program> {
         let mut linker = Linker { elf, program: Program::default(), pieces: Vec::new() };
         linker.add(section, 0, elf.sections.get(section)?.data.len())?;
@@ -164,7 +161,7 @@ impl Linker<'_, '_> {
         Some(base)
     }
 
-    /// Where the function is that begins here.
+    /// Offset of the function that starts here, linked on first use.
     fn function(&mut self, section: usize, start: usize) -> Option<usize> {
         let own = |piece: &&Piece| piece.section == section && piece.start == start;
         if let Some(piece) = self.pieces.iter().find(own) {

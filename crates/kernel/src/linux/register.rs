@@ -1,5 +1,4 @@
-//! Registers loaded programs as a congestion control, for as long as this process lives or for
-//! good.
+//! Registers loaded programs as a congestion control, for the life of this process or permanently.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -11,8 +10,8 @@ const MAP_STRUCT_OPS: u32 = 26;
 const ATTACH_STRUCT_OPS: u32 = 44;
 const LINK: u32 = 1 << 13;
 
-/// A congestion control that is registered by a link: it is gone when this is dropped, or the
-/// process ends.
+/// A congestion control registered by a link: unregistered when this is dropped, or the process
+/// ends.
 #[derive(Debug)]
 pub struct Registration {
     link: OwnedFd,
@@ -21,18 +20,18 @@ pub struct Registration {
 }
 
 impl Registration {
-    /// Takes the name away. Connections go on.
+    /// Unregisters the name. Connections continue.
     pub fn detach(&self) -> io::Result<()> {
         detach(self.link.as_fd())
     }
 }
 
-/// Takes the name of a registration by link away.
+/// Unregisters a name registered by link.
 pub fn detach(link: BorrowedFd<'_>) -> io::Result<()> {
     bpf_do(command::LINK_DETACH, Attributes::new().fd(link))
 }
 
-/// A word of what the kernel says of an object.
+/// A 32-bit word of a kernel description.
 pub fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
@@ -43,7 +42,7 @@ pub fn map_id(map: BorrowedFd<'_>) -> Result<u32, LoadError> {
     Ok(word(&information, 4))
 }
 
-/// Refuses what cannot name a congestion control in BPF: `bpf_obj_name_cpy` of Linux.
+/// Refuses invalid names of BPF congestion controls, like `bpf_obj_name_cpy` of Linux.
 pub fn check_name(name: &str) -> Result<(), LoadError> {
     let good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     if name.is_empty() || name.len() > 15 || !name.chars().all(good) {
@@ -53,7 +52,7 @@ pub fn check_name(name: &str) -> Result<(), LoadError> {
 }
 
 impl Loaded {
-    /// The map whose value is what is registered.
+    /// The map whose value is registered.
     fn operations(&mut self, name: &str, flags: u32) -> Result<OwnedFd, LoadError> {
         check_name(name)?;
         self.image[self.name_at..self.name_at + name.len()].copy_from_slice(name.as_bytes());
@@ -69,7 +68,7 @@ impl Loaded {
         bpf_open(command::MAP_CREATE, attributes).map_err(failed("create the registration"))
     }
 
-    /// Registers the programs under a name while the registration is kept.
+    /// Registers the programs under a name for the life of the registration.
     pub fn register(mut self, name: &str) -> Result<Registration, LoadError> {
         let map = self.operations(name, LINK)?;
         update(map.as_fd(), &[0; 4], &self.image).map_err(failed("fill the registration"))?;
@@ -81,8 +80,8 @@ impl Loaded {
     }
 
     /// Registers the programs under a name, until [`remove`]: without a link the kernel keeps the
-    /// registration itself, whatever becomes of this process. `before` is told the number of the
-    /// registration's map while nothing is registered yet.
+    /// registration after this process ends. `before` receives the number of the registration's map
+    /// before anything is registered.
     pub fn install(
         mut self,
         name: &str,
@@ -93,7 +92,7 @@ impl Loaded {
         update(map.as_fd(), &[0; 4], &self.image).map_err(taken(name))
     }
 
-    /// Keeps a map as long as the programs live, although none of them uses it.
+    /// Keeps a map alive as long as the programs, although none of them uses it.
     pub fn bind(&self, map: &Map) -> Result<(), LoadError> {
         let program = self.programs.first().ok_or(LoadError::BadObject)?;
         let attributes = Attributes::new().fd(program.as_fd()).fd(map.fd.as_fd()).number(0);
@@ -125,11 +124,11 @@ pub fn is_installed(operations: BorrowedFd<'_>) -> io::Result<bool> {
     let mut value = vec![0; size];
     let attributes = Attributes::new().fd(operations).number(0).read(&[0; 4]).written(&mut value).long(0);
     bpf_do(command::MAP_LOOKUP_ELEM, attributes)?;
-    // struct bpf_struct_ops_common_value: references, then the state.
+    // struct bpf_struct_ops_common_value: reference count, then the state.
     Ok(word(&value, 4) == IN_USE)
 }
 
-/// Takes the name of a congestion control of [`Loaded::install`] away. Connections go on under it.
+/// Unregisters a congestion control of [`Loaded::install`]. Its connections continue under it.
 pub fn remove(operations: BorrowedFd<'_>) -> io::Result<()> {
     bpf_do(command::MAP_DELETE_ELEM, Attributes::new().fd(operations).number(0).read(&[0; 4]))
 }

@@ -1,4 +1,4 @@
-//! The ring of events: `BPF_MAP_TYPE_RINGBUF`, as user space sees it.
+//! The ring of events: `BPF_MAP_TYPE_RINGBUF`, seen from user space.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,7 +9,7 @@ use crate::event::KernelEvent;
 
 /// Bytes of the ring; `bpf/report.h` has the same.
 pub const SIZE: usize = 1 << 22;
-/// Words before a record: its length, and where it came from.
+/// Words before a record: its length and page offset.
 const HEADER: usize = 1;
 const BUSY: u64 = 1 << 31;
 const DISCARDED: u64 = 1 << 30;
@@ -18,10 +18,9 @@ const DISCARDED: u64 = 1 << 30;
 #[derive(Debug)]
 pub struct Ring {
     fd: OwnedFd,
-    /// Up to where it has been read, in bytes since the beginning.
+    /// Read position, in bytes since the beginning.
     consumer: Mapping,
-    /// A page that says up to where it has been written, then the records, twice, so that none is
-    /// cut.
+    /// A page with the write position, then the records, mapped twice so that none wraps.
     producer: Mapping,
 }
 
@@ -38,17 +37,17 @@ impl Ring {
         self.fd.as_fd()
     }
 
-    /// Passes over what is there.
+    /// Skips all pending records.
     pub fn skip(&self) {
         self.consumer.store(0, self.producer.load(0, Acquire), Release);
     }
 
-    /// Hands over the events that are there, at most `most`, in their order. Returns their number.
+    /// Hands over pending events in order, at most `most`. Returns their number.
     pub fn drain(&self, most: usize, mut take: impl FnMut(&KernelEvent)) -> usize {
         self.drain_records::<{ KernelEvent::SIZE }>(most, |bytes| take(&KernelEvent::from_bytes(bytes)))
     }
 
-    /// Hands over the records of this size, at most `most`, in their order. Returns their number.
+    /// Hands over pending records of this size in order, at most `most`. Returns their number.
     pub fn drain_records<const SIZE_OF_RECORD: usize>(
         &self,
         most: usize,

@@ -9,7 +9,7 @@ use super::sys::{Mapping, page};
 use crate::bridge::Answer;
 use crate::event::KernelEvent;
 
-/// Number of slots: connections that can have an answer at a time.
+/// Number of slots: the maximum of concurrent connections with answers.
 pub const SLOTS: u32 = 1024;
 /// `LAYOUT` of `bpf/shared.h`.
 pub const LAYOUT: u64 = 1;
@@ -18,21 +18,21 @@ const WORDS: usize = 16;
 /// Counters of a connection in the kernel part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SlotCounts {
-    /// Number of the connection; 0: the slot is free.
+    /// Number of the connection; 0 if the slot is free.
     pub flow: u64,
     /// Number of its last event.
     pub number: u64,
-    /// Times that Reno took over.
+    /// Number of fallbacks to Reno.
     pub fallbacks: u64,
     /// ACKs under Reno.
     pub fallback_acks: u64,
-    /// Events for which the ring had no room.
+    /// Events lost because the ring was full.
     pub lost_events: u64,
-    /// ACKs under an answer.
+    /// ACKs processed under an answer.
     pub applied: u64,
-    /// ACKs that met an answer while it was written.
+    /// ACKs that found an answer half written.
     pub torn: u64,
-    /// ACKs whose answer did not know the event before.
+    /// ACKs whose answer predates the preceding event.
     pub late: u64,
 }
 
@@ -90,15 +90,15 @@ impl Slots {
 pub struct Totals {
     /// Connections so far.
     pub flows: u64,
-    /// Those that found no slot: Reno controls them.
+    /// Connections without a slot: Reno controls them.
     pub without_slot: u64,
-    /// Events for which the ring had no room.
+    /// Events lost because the ring was full.
     pub lost_events: u64,
-    /// Times that Reno took over.
+    /// Number of fallbacks to Reno.
     pub fallbacks: u64,
 }
 
-/// The page of the whole.
+/// The control page.
 #[derive(Debug)]
 pub struct Control(Mapping);
 
@@ -108,8 +108,7 @@ impl Control {
         Mapping::new(fd, page(), 0, true).map(Self)
     }
 
-    /// Says whose it is: the process, the name of the congestion control, and the numbers of the
-    /// maps that belong together.
+    /// Records the owner: process, name of the congestion control, and the numbers of its maps.
     pub fn claim(&self, name: &str, maps: [u32; 4]) {
         let mut bytes = [0_u8; 16];
         let length = name.len().min(15);
@@ -149,7 +148,7 @@ impl Control {
         [words[0] as u32, (words[0] >> 32) as u32, words[1] as u32, (words[1] >> 32) as u32]
     }
 
-    /// Whether an event is to wake the reader of the ring.
+    /// Whether events wake the reader of the ring.
     pub fn set_quiet(&self, quiet: bool) {
         self.0.store(1, quiet.into(), Release);
     }
@@ -159,7 +158,7 @@ impl Control {
         self.0.store(2, 1, Release);
     }
 
-    /// Somebody has asked the owner to end.
+    /// Whether a process has asked the owner to end.
     pub fn stop_asked(&self) -> bool {
         self.0.load(2, Acquire) != 0
     }

@@ -1,6 +1,6 @@
-//! The uses of `unsafe`: system calls that take pointers, and memory that the kernel shares.
-//! Everything else of the crate calls these functions, which are safe: they take slices, check
-//! lengths and own what they open.
+//! All uses of `unsafe`: system calls that take pointers, and memory shared with the kernel. The
+//! rest of the crate calls these safe functions, which take slices, check lengths and own what they
+//! open.
 #![allow(unsafe_code)]
 
 use std::io;
@@ -27,10 +27,10 @@ pub mod command {
     pub const PROG_BIND_MAP: i32 = 35;
 }
 
-/// Bytes of `union bpf_attr` that are passed; the kernel takes what is beyond its own for zero.
+/// Bytes of `union bpf_attr` that are passed; the kernel accepts zeros beyond its own size.
 const ATTRIBUTES: usize = 152;
 
-/// The attributes of a `bpf` call, field by field, with the memory that they point to.
+/// The attributes of a `bpf` call, field by field, with the memory they point to.
 #[derive(Debug)]
 pub struct Attributes<'a> {
     bytes: [u8; ATTRIBUTES],
@@ -66,22 +66,22 @@ impl<'a> Attributes<'a> {
         bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
         self.put(&bytes)
     }
-    /// The address of what the kernel reads.
+    /// The address of memory that the kernel reads.
     pub fn read(self, bytes: &'a [u8]) -> Self {
         self.long(if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 })
     }
-    /// The address of what the kernel writes.
+    /// The address of memory that the kernel writes.
     pub fn written(self, bytes: &'a mut [u8]) -> Self {
         self.long(if bytes.is_empty() { 0 } else { bytes.as_mut_ptr() as u64 })
     }
 }
 
-/// `bpf(2)`. Returns what it returns, and the first two attributes, into which some commands write.
+/// `bpf(2)`. Returns its result and the first two attributes, which some commands write.
 fn bpf(command: i32, attributes: Attributes<'_>) -> io::Result<(i64, [u32; 2])> {
     let Attributes { mut bytes, .. } = attributes;
-    // SAFETY: the attributes are as long as is said, and every address in them is of a slice
-    // borrowed for the life of `attributes`, with the length that stands beside it or that the
-    // command fixes.
+    // SAFETY: the attributes have the stated length, and every address in them is of a slice
+    // borrowed for the life of `attributes`, with the length given beside it or fixed by the
+    // command.
     let returned = unsafe { libc::syscall(libc::SYS_bpf, command, bytes.as_mut_ptr(), ATTRIBUTES) };
     if returned < 0 {
         return Err(io::Error::last_os_error());
@@ -93,7 +93,7 @@ fn bpf(command: i32, attributes: Attributes<'_>) -> io::Result<(i64, [u32; 2])> 
 /// A command that returns a descriptor.
 pub fn bpf_open(command: i32, attributes: Attributes<'_>) -> io::Result<OwnedFd> {
     let (fd, _) = bpf(command, attributes)?;
-    // SAFETY: these commands return a new descriptor, which nobody else owns.
+    // SAFETY: these commands return a new descriptor without another owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
 }
 
@@ -102,7 +102,7 @@ pub fn bpf_do(command: i32, attributes: Attributes<'_>) -> io::Result<()> {
     bpf(command, attributes).map(|_| ())
 }
 
-/// The numbers that the kernel has given to objects of a kind: `command` is one of `*_GET_NEXT_ID`.
+/// Numbers of all kernel objects of a kind: `command` is one of `*_GET_NEXT_ID`.
 pub fn bpf_ids(command: i32) -> io::Result<Vec<u32>> {
     let (mut ids, mut last) = (Vec::new(), 0);
     loop {
@@ -117,7 +117,7 @@ pub fn bpf_ids(command: i32) -> io::Result<Vec<u32>> {
     }
 }
 
-/// Memory shared with the kernel, as words that both may write at any time.
+/// Memory shared with the kernel, as words that either side may write at any time.
 #[derive(Debug)]
 pub struct Mapping {
     words: *mut AtomicU64,
@@ -131,7 +131,7 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Maps `bytes` of what `fd` is of, from `offset`.
+    /// Maps `bytes` of `fd`'s memory, from `offset`.
     pub fn new(fd: BorrowedFd<'_>, bytes: usize, offset: usize, writable: bool) -> io::Result<Self> {
         let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let offset = offset as libc::off_t;
@@ -146,7 +146,7 @@ impl Mapping {
 
     fn word(&self, index: usize) -> &AtomicU64 {
         assert!(index < self.length, "word {index} of {}", self.length);
-        // SAFETY: within the mapping, which begins at a page and lives as long as `self`.
+        // SAFETY: within the mapping, which is page-aligned and lives as long as `self`.
         unsafe { &*self.words.add(index) }
     }
     /// Reads a word.
@@ -175,7 +175,7 @@ pub fn page() -> usize {
 
 fn clock(which: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: writes the time to where it is told to.
+    // SAFETY: writes the time to `time`.
     unsafe { libc::clock_gettime(which, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
@@ -198,24 +198,24 @@ pub fn thread_time() -> u64 {
 /// Waits until `fd` can be read, at most this many milliseconds.
 pub fn wait_readable(fd: BorrowedFd<'_>, milliseconds: i32) {
     let mut entry = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry, as is said. An interruption is as good as the time being over.
+    // SAFETY: one entry, as stated. An interruption counts as a timeout.
     unsafe { libc::poll(&mut entry, 1, milliseconds) };
 }
 
-/// Lets naps of this thread end when they are due, not up to 50 µs later.
+/// Makes this thread's sleeps end on time instead of up to 50 µs late.
 pub fn exact_naps() {
-    // SAFETY: sets a number of this thread.
+    // SAFETY: changes a property of this thread.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64, 0_u64, 0_u64, 0_u64) };
 }
 
-/// Puts this thread before all others (SCHED_FIFO), and keeps the memory that it touches.
+/// Gives this thread real-time priority (SCHED_FIFO), and locks its memory.
 pub fn realtime() -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority: 5 };
     // SAFETY: reads the parameter.
     if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) } < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: changes no memory. Without it the thread may wait for a page, no more.
+    // SAFETY: changes no memory. If it fails, the thread may wait for a page.
     unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) };
     Ok(())
 }
@@ -224,14 +224,14 @@ pub fn realtime() -> io::Result<()> {
 pub fn interface(name: &str) -> io::Result<(u32, u16)> {
     let not_found = || io::Error::from_raw_os_error(libc::ENODEV);
     let text = std::ffi::CString::new(name).map_err(|_| not_found())?;
-    // SAFETY: a text that ends with a zero.
+    // SAFETY: a NUL-terminated string.
     let index = unsafe { libc::if_nametoindex(text.as_ptr()) };
     let bytes = text.as_bytes_with_nul();
     if index == 0 || bytes.len() > libc::IFNAMSIZ {
         return Err(not_found());
     }
     let socket = std::net::UdpSocket::bind((std::net::Ipv4Addr::UNSPECIFIED, 0))?;
-    // SAFETY: numbers and arrays of numbers, for which zero is a value.
+    // SAFETY: integers and arrays of integers, for which zero is valid.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
     for (to, from) in request.ifr_name.iter_mut().zip(bytes) {
         *to = *from as libc::c_char;
@@ -244,9 +244,9 @@ pub fn interface(name: &str) -> io::Result<(u32, u16)> {
     Ok((index, unsafe { request.ifr_ifru.ifru_hwaddr.sa_family }))
 }
 
-/// Puts this thread into a network namespace: a file such as `/proc/1/ns/net`.
+/// Moves this thread into a network namespace: a file such as `/proc/1/ns/net`.
 pub fn enter_namespace(namespace: BorrowedFd<'_>) -> io::Result<()> {
-    // SAFETY: changes this thread alone, and takes no memory.
+    // SAFETY: affects only this thread, and accesses no memory.
     if unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) } < 0 {
         return Err(io::Error::last_os_error());
     }

@@ -3,8 +3,8 @@
 use super::reading::Shown;
 use crate::units::{Bytes, Time};
 
-/// Most bursts of a measurement: k, the one for the physical bandwidth, and the one that closes the
-/// last.
+/// Maximum number of bursts in a measurement: k, the one for the physical bandwidth, and the one
+/// that closes the last.
 pub const MOST: usize = 10;
 
 /// One burst.
@@ -13,7 +13,7 @@ pub struct Burst {
     /// Intended rate, bit/s, and length, s.
     rate: f64,
     span: f64,
-    /// When it began, and the first byte of the connection in it.
+    /// When it began, and its first byte.
     pub sent: Time,
     pub first: Bytes,
     /// Bits on the wire so far.
@@ -27,14 +27,13 @@ impl Burst {
         Self { rate, span, sent: Time::ZERO, first: Bytes::ZERO, bits: 0.0, acknowledged: 0.0 }
     }
 
-    /// It has taken its length, and some time at all.
+    /// Whether its length, above zero, has passed.
     pub fn is_over(&self, now: Time) -> bool {
         let lasted = now.since(self.sent);
         !lasted.is_zero() && lasted.seconds() >= self.span
     }
 
-    /// Packets of this many bits that are due now: until the next acknowledgements, `gap` seconds
-    /// later, let it go on.
+    /// Packets of this many bits due now, to last until the next ACKs, `gap` seconds later.
     pub fn due(&self, now: Time, gap: f64, packet: f64) -> f64 {
         let seconds = now.since(self.sent).seconds() + gap;
         let whole = self.span.max(gap);
@@ -42,22 +41,22 @@ impl Burst {
     }
 }
 
-/// The acknowledgements that came in last, at one time.
+/// The last ACKs that arrived together.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Interrupt {
     pub at: Time,
-    /// Bytes acknowledged before the bursts, and with them.
+    /// Bytes acknowledged before these ACKs, and with them.
     before: Bytes,
     with: Bytes,
 }
 
 impl Interrupt {
-    /// The next one comes.
+    /// Begins the next interrupt.
     pub const fn begin(&mut self, now: Time) {
         *self = Self { at: now, before: self.with, with: self.with };
     }
 
-    /// One of its acknowledgements.
+    /// Adds one of its ACKs.
     pub const fn take(&mut self, acknowledged_total: Bytes) {
         self.with = acknowledged_total;
     }
@@ -65,9 +64,9 @@ impl Interrupt {
     /// When the segment with this byte arrived at the receiver, s since the beginning of the
     /// connection, less a constant.
     ///
-    /// A card's interrupt comes a fixed time after the first of its packets. Between the first
-    /// packets of two interrupts the others arrived one after another, so that the place of a
-    /// segment among them says when it did.
+    /// A card's interrupt comes a fixed time after its first packet. Between the first packets of
+    /// two interrupts the others arrived in sequence, so a segment's position among them gives its
+    /// arrival time.
     fn arrival(&self, byte: Bytes, next: Time, within: bool) -> f64 {
         let place = if within && self.with > self.before {
             byte.saturating_sub(self.before).get() as f64 / (self.with - self.before).get() as f64
@@ -82,11 +81,11 @@ impl Interrupt {
 #[derive(Clone, Debug)]
 pub struct Bursts {
     pub all: [Burst; MOST],
-    /// Bursts planned; the next one closes the last of them.
+    /// Planned bursts; the next one closes the last of them.
     pub planned: usize,
-    /// Bursts that have to do with the range.
+    /// Bursts that search the range.
     pub searching: usize,
-    /// Bursts of which it is known when their first segment was acknowledged.
+    /// Bursts whose first segment's ACK has a known time.
     pub acknowledged: usize,
 }
 
@@ -97,7 +96,7 @@ impl Default for Bursts {
 }
 
 impl Bursts {
-    /// Plans as many bursts of `span` seconds, with rates from `low` to `high` bit/s.
+    /// Plans `count` bursts of `span` seconds, with rates from `low` to `high` bit/s.
     pub fn plan(&mut self, count: usize, low: f64, high: f64, span: f64) {
         for (i, burst) in self.all[..count].iter_mut().enumerate() {
             let part = i as f64 / (count - 1) as f64;
@@ -106,14 +105,14 @@ impl Bursts {
         (self.searching, self.planned, self.acknowledged) = (count, count, 0);
     }
 
-    /// Plans one more, which has nothing to do with the range.
+    /// Plans one more burst, outside the range.
     pub const fn plan_another(&mut self, rate: f64, span: f64) {
         self.all[self.planned] = Burst::planned(rate, span);
         self.planned += 1;
     }
 
-    /// Bits that must be stored before the first burst: the largest sum of what bursts have beyond
-    /// TCP's own throughput, bit/s, where none is shorter than `gap` seconds.
+    /// Bits to store before the first burst: the largest cumulative excess of the bursts over TCP's
+    /// own throughput, bit/s, with none shorter than `gap` seconds.
     pub fn beyond(&self, throughput: f64, gap: f64) -> f64 {
         let (mut beyond, mut most) = (0.0, 0.0_f64);
         for burst in &self.all[..self.planned] {
@@ -123,8 +122,8 @@ impl Bursts {
         most
     }
 
-    /// An interrupt's acknowledgements are complete, and the next one comes: those of the first
-    /// `begun` bursts whose first segment they cover.
+    /// The next interrupt begins: matches the complete one with those of the first `begun` bursts
+    /// whose first segment it covers.
     pub fn match_interrupt(&mut self, interrupt: &Interrupt, next: Time, begun: usize, within: bool) {
         while self.acknowledged < begun && interrupt.with > self.all[self.acknowledged].first {
             let burst = &mut self.all[self.acknowledged];

@@ -2,29 +2,28 @@
 //! the connection's own segments (Matsuura, section 2.2.3).
 //!
 //! Network cards that collect packets before they interrupt their host make it see and send bursts.
-//! So not single packets are spaced, but bursts sized: burst i has N_i segments, begins S_i after
-//! the one before, and its rate N_i P / S_i is B_i, one of k points of a search range. If that is
-//! more than the available bandwidth A the distance to the next burst grows on the way, which the
-//! distance R_i of the acknowledgements shows.
+//! So the method sizes bursts instead of spacing single packets: burst i has N_i segments and
+//! begins S_i after the previous one, and its rate N_i P / S_i is B_i, one of k points of a search
+//! range. If that exceeds the available bandwidth A, the distance to the next burst grows on the
+//! way, as the distance R_i of the ACKs shows.
 //!
-//! The segments that a burst has beyond what TCP would send come from a buffer under TCP. Here that
-//! is an allowance ([`crate::Decision::allowance`]): what the window lets go and the allowance does
+//! The segments of a burst beyond what TCP would send come from a buffer below TCP. Here that is an
+//! allowance ([`crate::Decision::allowance`]): data that the window permits but the allowance does
 //! not stays unsent, and leaves with a later burst.
 //!
-//! Where this goes beyond the thesis, or where it is silent:
+//! Beyond the thesis, or where it is silent:
 //! * A burst lasts `span` of a round-trip time, many interrupts; `span = 0` has the thesis's burst
-//!   of one interrupt. A receiver's card rounds the arrival of a burst up to its next interrupt,
-//!   which is an error of R as large as an interrupt, and S of one interrupt is no larger than
-//!   that.
-//! * S_i and N_i are not known when burst i begins (equation 13), so the point of the range is what
-//!   was intended, and B_i in the reading what became of it.
-//! * With `reading = "line"` the result is where the spacings of the bursts that grew say that they
-//!   would begin to grow, instead of the smallest B_j that did.
-//! * An available bandwidth that can't be measured any more is forgotten after a time. Where a
-//!   burst has no room for eight gaps between acknowledgements there are no measurements, and a
-//!   window that follows from the last of them would stay for ever.
-//! * Now and then another burst at a multiple of A follows, for the physical bandwidth: see
-//!   [`super::capacity`].
+//!   of one interrupt. A receiver's card rounds the arrival of a burst up to its next interrupt: an
+//!   error of R as large as an interrupt, and so as large as an S of one interrupt.
+//! * S_i and N_i are unknown when burst i begins (equation 13), so the point of the range is the
+//!   intended rate, and B_i in the reading the actual one.
+//! * With `reading = "line"` the result is the rate at which the bursts' spacings would begin to
+//!   grow, extrapolated from those that grew, instead of the smallest B_j that did.
+//! * An available bandwidth that can no longer be measured expires. Where a burst has no room for
+//!   eight gaps between ACKs there are no measurements, and a window that follows from the last one
+//!   would stay forever.
+//! * Every few measurements another burst at a multiple of A follows, for the physical bandwidth:
+//!   see [`super::capacity`].
 
 mod bursts;
 mod reading;
@@ -94,37 +93,37 @@ parameters! {
     }
 }
 
-/// Part of `span` that the burst for the physical bandwidth takes: its growth is so large that it
-/// can be short.
+/// Length of the burst for the physical bandwidth, as a fraction of `span`: its growth is so large
+/// that it can be short.
 const CAPACITY_SPAN: f64 = 0.25;
 
 /// Round trips after which an unanswered measurement is abandoned.
 const PATIENCE: f64 = 4.0;
 
-/// Segments that a burst has at least, as far as there is time for it. Our choice.
+/// Minimum number of segments in a burst, if time permits. Our choice.
 const FEWEST: f64 = 8.0;
 
-/// A stretch of acknowledgements of this part of a round trip has no pause: a measurement can begin
-/// at any time.
+/// A stretch of ACKs of this fraction of a round trip has no pause: a measurement can begin at any
+/// time.
 const CONTINUOUS: f64 = 0.9;
 
 /// Longest measurement, storage included, in lengths of a burst.
 const BURSTS_IN_STRETCH: f64 = 10.0;
 
-/// A burst of more than one interrupt lasts for so many, or else the rounding of R is worse than
-/// having none. Our choice.
+/// Minimum number of interrupts in a burst of several; with fewer, the rounding of R is worse than
+/// with one. Our choice.
 const FEWEST_INTERRUPTS: f64 = 8.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Not before this time.
+    /// Wait until this time.
     Waiting(Time),
-    /// Nothing is sent until then, so that the bursts can have more than the window releases
+    /// Hold segments until this time, so that the bursts can exceed what the window releases
     /// meanwhile.
     Storing(Time),
     /// This burst is being sent.
     Sending(usize),
-    /// All is sent, and acknowledgements are awaited.
+    /// All is sent; ACKs are awaited.
     Collecting,
 }
 
@@ -138,7 +137,7 @@ pub struct Icim {
     phase: Phase,
     bursts: Bursts,
     interrupt: Interrupt,
-    /// Measurements since the last one with a burst for the physical bandwidth.
+    /// Measurements since the last burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
     /// Time of the last result for the available bandwidth.
@@ -162,8 +161,8 @@ impl Icim {
         }
     }
 
-    /// Plans a measurement; the time for which to store segments before it. `None` if nothing can
-    /// be measured yet.
+    /// Plans a measurement; returns the time for which to store segments before it, or `None` if
+    /// nothing can be measured yet.
     fn plan(&mut self, round_trip: f64, begins: bool, state: &WindowState) -> Option<Duration> {
         let stretch = self.clock.stretch()?;
         if !begins && stretch.seconds < CONTINUOUS * round_trip {
@@ -194,7 +193,7 @@ impl Icim {
             self.since_capacity = 0;
         }
         let store = self.bursts.beyond(throughput, self.clock.gap()) / throughput;
-        // One that holds back more than half of a window would starve the acknowledgement clock.
+        // Holding back more than half of a window would starve the ACK clock.
         Some(Duration::from_seconds(store.min(stretch.seconds / 2.0)))
     }
 
@@ -206,7 +205,7 @@ impl Icim {
         burst.first = event.sent_total;
     }
 
-    /// Bursts that have been begun; the closing one counts.
+    /// Number of started bursts, including the closing one.
     fn begun(&self) -> usize {
         match self.phase {
             Phase::Waiting(_) | Phase::Storing(_) => 0,
@@ -215,7 +214,7 @@ impl Icim {
         }
     }
 
-    /// Every burst is answered: the result.
+    /// Every burst is answered: computes the result.
     fn conclude(&mut self, state: &mut WindowState) {
         let shown = self.bursts.shown();
         let shown = &shown[..self.bursts.planned];
@@ -223,7 +222,7 @@ impl Icim {
             return;
         }
         let search = &shown[..self.bursts.searching];
-        // Until the range has once held the available bandwidth its ends are mere bounds: the upper
+        // Until the range has contained the available bandwidth its ends are mere bounds: the upper
         // one would end slow start early.
         let has_result = state.path.available_bps.is_some();
         let Some(first) = first_that_grew(search, self.parameters.lambda, self.parameters.verdict) else {
@@ -263,7 +262,7 @@ impl Icim {
         self.learn_capacity(line, shown, available, state);
     }
 
-    /// The physical bandwidth from the line, or else from every burst that is fast enough.
+    /// Updates the physical bandwidth from the line, or else from every burst that is fast enough.
     fn learn_capacity(
         &mut self,
         line: Option<Line>,
@@ -316,7 +315,7 @@ impl EstimatePart for Icim {
         let begins = self.clock.on_ack(event, round_trip);
         self.forget_what_is_old(round_trip, state);
         if begins && matches!(self.phase, Phase::Storing(_) | Phase::Sending(_)) {
-            // What was held back in the pause did not leave as planned.
+            // Data held back in the pause did not leave as planned.
             self.abandon(event.now);
         }
         match self.phase {
@@ -394,7 +393,7 @@ mod tests {
 
     const THROUGHPUT: f64 = 16.64e6;
     const GAP: f64 = 0.5;
-    /// A window is far more than a measurement sends.
+    /// A window far larger than a measurement.
     const WINDOW: u64 = 10_000_000;
 
     impl Connection {
@@ -410,7 +409,7 @@ mod tests {
             };
             self.icim.on_ack(&event, &mut self.state);
         }
-        /// The next regular acknowledgement.
+        /// The next regular ACK.
         fn tick(&mut self) {
             self.ack(self.now + GAP, self.acknowledged + 1000);
         }
@@ -426,7 +425,8 @@ mod tests {
                 self.sent += 1000;
             }
         }
-        /// Until a measurement begins, and through it: the time for which segments were stored, ms.
+        /// Runs until and through a measurement; returns the time for which segments were stored,
+        /// ms.
         fn send_bursts(&mut self) -> f64 {
             self.sent = self.acknowledged + WINDOW;
             let mut patience = 2000;
@@ -448,7 +448,8 @@ mod tests {
             assert_eq!((self.icim.phase, self.allowed()), (Phase::Collecting, u64::MAX));
             stored
         }
-        /// The bursts come through a link of `capacity` with `available` free, both in bit/s.
+        /// Acknowledges the bursts as after a link of `capacity` with `available` free, both in
+        /// bit/s.
         fn arrive(&mut self, available: f64, capacity: f64) {
             let sent: Vec<(f64, f64, u64)> = self.icim.bursts.all[..=self.icim.bursts.planned]
                 .iter()
@@ -463,8 +464,7 @@ mod tests {
                     at += span * (1.0 + (bits / span - available).max(0.0) / capacity);
                 }
             }
-            // It is only known that all of an interrupt's acknowledgements have come when the next
-            // one has.
+            // An interrupt's ACKs are known to be complete only when the next one comes.
             self.ack(self.now + GAP, self.acknowledged);
         }
         /// Rates of the bursts on the wire, bit/s.
@@ -476,10 +476,9 @@ mod tests {
         }
     }
 
-    /// Four bursts from the throughput to twice that; each takes a sixteenth of the round trip, and
-    /// is over with the acknowledgement after that: 6.5 ms. Of whole packets there are 13, 17, 21
-    /// and 25 in them. What they have beyond the throughput is stored before: (0 + 1 + 2 + 3) / 3
-    /// of 6.25 ms.
+    /// Four bursts from the throughput to twice that. Each takes a sixteenth of the round trip and
+    /// ends with the next ACK: 6.5 ms, for 13, 17, 21 and 25 whole packets. Their excess over the
+    /// throughput is stored before: (0 + 1 + 2 + 3) / 3 of 6.25 ms.
     #[test]
     fn the_first_measurement() {
         let mut connection = Connection::new(Parameters::default());
@@ -489,8 +488,8 @@ mod tests {
         for (rate, packets) in rates.iter().zip([13.0, 17.0, 21.0, 25.0]) {
             assert!(near(*rate, packets * 8320.0 / 6.5e-3), "{rates:?}");
         }
-        // The third is the first whose spacing grows, and stands for what is free: two bursts that
-        // are so near each other tell no line.
+        // The third is the first whose spacing grows, and gives the result: two bursts this close
+        // determine no line.
         connection.arrive(24e6, 100e6);
         let (available, capacity) = connection.found();
         assert!(near(available.expect("a result"), rates[2]), "{available:?}");
@@ -502,7 +501,7 @@ mod tests {
         assert!(near(until.since(Time::ZERO).seconds(), (connection.now + 100.0) * 1e-3));
 
         // The second has a fifth burst of a quarter of the length and twice the rate, 10.1 packets
-        // in 1.56 ms, which is over after 2 ms, and with it the line: both bandwidths as they are.
+        // in 1.56 ms, which ends after 2 ms; with it the line gives both bandwidths exactly.
         connection.send_bursts();
         assert_eq!(connection.icim.bursts.planned, 5);
         assert!(near(connection.rates()[4], 11.0 * 8320.0 / 2e-3), "{:?}", connection.rates());
@@ -511,7 +510,7 @@ mod tests {
         assert!(near(available.expect("a result"), 24e6), "{available:?}");
         assert!(near(capacity.expect("a result"), 100e6), "{capacity:?}");
 
-        // Three without it, which make do with what is known of the capacity, and one with it.
+        // Three without it, which use the known capacity, and one with it.
         for planned in [4, 4, 4, 5] {
             connection.send_bursts();
             assert_eq!(connection.icim.bursts.planned, planned);
@@ -522,8 +521,8 @@ mod tests {
         }
     }
 
-    /// With everything free the range is doubled upwards, and there is no result; later its end is
-    /// one.
+    /// With everything free the range is doubled upwards without a result; later its end is the
+    /// result.
     #[test]
     fn nothing_queues() {
         let mut connection = Connection::new(Parameters::default());
@@ -541,7 +540,7 @@ mod tests {
         assert_eq!(connection.found().0, rates.last().copied());
     }
 
-    /// With next to nothing free every burst grows: no result at first, and the range goes down.
+    /// With almost nothing free every burst grows: no result at first, and the range moves down.
     #[test]
     fn everything_queues() {
         let edge = Parameters { reading: Reading::Edge, ..Parameters::default() };
@@ -551,7 +550,7 @@ mod tests {
         assert_eq!(connection.found(), (None, None));
         let (low, high) = connection.icim.range.ends(0.0);
         assert!(near(high, 2.0 * THROUGHPUT) && near(low, 0.01 * high), "{low} {high}");
-        // With the line it has a result all the same, and the range begins again about it.
+        // With the line it has a result nevertheless, and the range restarts around it.
         let mut connection = Connection::new(Parameters::default());
         connection.send_bursts();
         connection.arrive(10e6, 20e6);
@@ -560,8 +559,8 @@ mod tests {
         assert!(near(low, 9e6) && near(high, 11e6), "{low} {high}");
     }
 
-    /// Two bursts that grow with one between them that does not: the strict verdict takes the last,
-    /// the other the first.
+    /// Two bursts grow, and one between them does not: the strict verdict takes the last, the other
+    /// the first.
     #[test]
     fn verdicts() {
         for (verdict, burst) in [(Verdict::Strict, 3), (Verdict::First, 1)] {
@@ -572,7 +571,8 @@ mod tests {
             for (burst, grows) in connection.icim.bursts.all.iter_mut().zip([false, true, false, true, false])
             {
                 burst.acknowledged = at;
-                // What does not grow comes in as fast as it was sent; what grows, 2 % slower.
+                // A burst that does not grow arrives as fast as it was sent; one that grows, 2 %
+                // slower.
                 at += 6.5e-3 * if grows { 1.02 } else { 1.0 };
             }
             connection.icim.conclude(&mut connection.state);
@@ -604,8 +604,8 @@ mod tests {
         }
     }
 
-    /// Segments of an interrupt arrived one after another: the place of a burst's first one among
-    /// them says when.
+    /// Segments of an interrupt arrived in sequence: the position of a burst's first segment gives
+    /// its arrival time.
     #[test]
     fn the_place_within_an_interrupt() {
         for (within_interrupt, expected) in [(true, 0.020 + 0.25 * 0.004), (false, 0.020)] {
@@ -633,8 +633,7 @@ mod tests {
         assert_eq!(connection.icim.phase, Phase::Collecting);
         connection.ack(since_the_plan + 0.01, connection.acknowledged);
         assert!(matches!(connection.icim.phase, Phase::Waiting(_)));
-        // In a pause of the acknowledgements, in which nothing left as planned: a sixteenth of a
-        // round trip.
+        // In a pause of the ACKs of a sixteenth of a round trip, nothing left as planned.
         for (pause, goes_on) in [(6.0, true), (6.5, false)] {
             let mut connection = Connection::new(Parameters::default());
             while !matches!(connection.icim.phase, Phase::Sending(1)) {

@@ -1,5 +1,4 @@
-//! Interprets the spacings of a measurement's bursts: which grew, and the line through those that
-//! did.
+//! Interprets the spacings of a measurement's bursts: which grew, and the line through those.
 
 use crate::choice;
 use crate::estimate::capacity::FASTEST;
@@ -17,9 +16,9 @@ choice! {
 choice! {
     /// Definition of a measurement's result.
     Reading {
-        /// The rate of the first burst from which on the spacing grew.
+        /// The rate of the first burst whose spacing grew.
         Edge = "edge",
-        /// The rate at which it begins to grow, from how much it grew.
+        /// The rate at which spacings begin to grow, extrapolated from their growth.
         Line = "line",
     }
 }
@@ -45,7 +44,7 @@ impl Shown {
     }
 }
 
-/// The first burst of the range from which on the spacing grew.
+/// The first burst of the range whose spacing grew.
 pub fn first_that_grew(search: &[Shown], lambda: f64, verdict: Verdict) -> Option<usize> {
     let grew = |burst: &Shown| burst.growth() > lambda;
     match verdict {
@@ -57,8 +56,8 @@ pub fn first_that_grew(search: &[Shown], lambda: f64, verdict: Verdict) -> Optio
     }
 }
 
-/// While the bottleneck is busy all the time, R/S − 1 = (B − A)/C: a line over the rates of the
-/// bursts, which leaves the axis at A and has the slope 1/C.
+/// While the bottleneck stays busy, R/S − 1 = (B − A)/C: a line over the rates of the bursts, which
+/// crosses zero at A and has the slope 1/C.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
     /// A, bit/s.
@@ -68,8 +67,8 @@ pub struct Line {
 }
 
 impl Line {
-    /// By least squares through bursts of which the fastest has [`FASTEST`] times the rate of the
-    /// slowest at least. `None` if they are nearer, or lie on no such line.
+    /// Least squares through bursts of which the fastest is at least [`FASTEST`] times the slowest.
+    /// `None` if they are closer, or fit no such line.
     pub fn through(bursts: &[Shown]) -> Option<Self> {
         let (mean_rate, mean_growth) = means(bursts);
         let low = bursts.iter().map(Shown::rate).fold(f64::INFINITY, f64::min);
@@ -86,7 +85,7 @@ impl Line {
         sound.then_some(Self { available, capacity: Some(capacity) })
     }
 
-    /// Of known slope, by least squares: through the middle of the bursts.
+    /// Least squares with a known slope: through the mean of the bursts.
     pub fn of_capacity(bursts: &[Shown], capacity: f64) -> Option<Self> {
         let (mean_rate, mean_growth) = means(bursts);
         let available = mean_rate - capacity * (mean_growth - 1.0);
@@ -127,12 +126,13 @@ mod tests {
         // The fastest must exceed the slowest by half.
         assert!(Line::through(&bursts(&[40.0, 59.9], 40.0, 200.0)).is_none());
         assert!(Line::through(&bursts(&[40.0, 60.1], 40.0, 200.0)).is_some());
-        // Rising the wrong way, level, and leaving the axis below nothing.
+        // Falling, level, and crossing zero below zero.
         assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, -200.0)).is_none());
         assert!(Line::through(&bursts(&[40.0, 90.0], 40.0, f64::INFINITY)).is_none());
         assert!(Line::through(&bursts(&[40.0, 90.0], -1.0, 200.0)).is_none());
-        // Of three that lie on none, the one of least squares: growths 1, 1.1 and 1.5 at 40, 60 and
-        // 80, by hand: slope (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, growth 1.2 at 60, so 1 at 44.
+        // Three points on no common line, fitted by least squares: growths 1, 1.1 and 1.5 at 40, 60
+        // and 80; by hand the slope is (20 × 0.3 + 20 × 0.2) / 800 = 0.0125, the growth 1.2 at 60,
+        // so 1 at 44.
         let mut three = bursts(&[40.0, 60.0, 80.0], 40.0, 200.0);
         (three[1].arrived, three[2].arrived) = (0.011, 0.015);
         let line = Line::through(&three).expect("of least squares");
@@ -143,7 +143,7 @@ mod tests {
     fn a_line_of_known_slope_goes_through_the_middle() {
         let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 200e6).expect("more than nothing");
         assert!(near(line.available, 40e6) && line.capacity.is_none(), "{line:?}");
-        // As much as 12.5 Mbit/s beyond what was free on half of that link would be 1.0625.
+        // 12.5 Mbit/s above the available half of that link would give 1.0625.
         let line = Line::of_capacity(&bursts(&[50.0, 55.0], 40.0, 200.0), 100e6).expect("more than nothing");
         assert!(near(line.available, 46.25e6), "{line:?}");
         assert!(Line::of_capacity(&bursts(&[50.0], 10.0, 40.0), 50e6).is_none(), "nothing is free");

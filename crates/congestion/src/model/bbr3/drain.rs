@@ -1,8 +1,8 @@
-//! Drain, section 5.3.2: it empties the queue that Startup has left.
+//! Drain, section 5.3.2: drains the queue that Startup built.
 
 use super::path::Path;
 
-/// Round trips that Drain may take.
+/// Maximum number of round trips in Drain.
 const MAXIMUM_ROUNDS: u64 = 3;
 
 /// BBR.drain_start_round.
@@ -29,7 +29,7 @@ mod tests {
     use crate::model::bbr3::Parameters;
     use crate::units::{Bytes, Duration, Time};
 
-    /// 1 Mbyte/s over 100 ms hold 100 kbyte.
+    /// 1 Mbyte/s over 100 ms is a BDP of 100 kbyte.
     #[test]
     fn it_ends_at_one_bandwidth_delay_product_or_after_three_round_trips() {
         let mut path = Path::new(Parameters::default());

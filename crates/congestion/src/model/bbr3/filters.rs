@@ -30,8 +30,7 @@ impl MaxBw {
         }
     }
 
-    /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample is no reason to
-    /// forget.
+    /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample keeps the old maximum.
     pub fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             *self = Self { last_cycle: self.this_cycle, this_cycle: 0.0 };
@@ -39,7 +38,7 @@ impl MaxBw {
     }
 }
 
-/// A round-trip time and when it was measured; none yet is infinite. In seconds.
+/// A round-trip time and when it was measured, in seconds; initially infinite.
 #[derive(Clone, Copy, Debug)]
 struct Measured {
     rtt: f64,
@@ -57,7 +56,7 @@ pub struct MinRtt {
     longterm: Measured,
     /// BBR.probe_rtt_min_delay and BBR.probe_rtt_min_stamp.
     probe: Measured,
-    /// BBR.probe_rtt_expired: it is time for ProbeRTT.
+    /// BBR.probe_rtt_expired: ProbeRTT is due.
     pub is_expired: bool,
 }
 
@@ -99,8 +98,8 @@ impl MinRtt {
     }
 }
 
-/// BBR.extra_acked, section 5.5.9: how much more than the bandwidth explains ACKs deliver at once,
-/// in bytes.
+/// BBR.extra_acked, section 5.5.9: bytes delivered at once by ACKs beyond what the bandwidth
+/// explains.
 #[derive(Clone, Debug, Default)]
 pub struct ExtraAcked {
     interval_start: Time,
@@ -109,7 +108,7 @@ pub struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// The largest of the last round trips.
+    /// The maximum of the last round trips.
     pub const fn get(&self) -> f64 {
         self.maximum.get()
     }
@@ -160,7 +159,7 @@ mod tests {
     }
 
     /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation.
-    /// Without it the first acknowledgement after 5 s of simulated time would begin ProbeRTT.
+    /// Otherwise the first ACK after 5 s of simulated time would begin ProbeRTT.
     #[test]
     fn a_flow_that_begins_late_does_not_begin_with_probe_rtt() {
         let mut rounds = Rounds::new();

@@ -3,10 +3,10 @@
 use super::parameters::Parameters;
 use super::sample::Sample;
 
-/// The search for a plateau of the delivery rate.
+/// Search for a plateau of the delivery rate.
 #[derive(Clone, Debug, Default)]
 pub struct FullBw {
-    /// BBR.full_bw_reached: the path has been full before.
+    /// BBR.full_bw_reached: the path has been full at least once.
     pub is_reached: bool,
     /// BBR.full_bw_now.
     pub is_now: bool,

@@ -1,21 +1,21 @@
 //! BBR version 3, after draft-ietf-ccwg-bbr-06.
 //!
-//! It keeps a model of the path - the bandwidth, the round-trip time without a queue, and how much
-//! may be in flight without too much loss - and sets the pacing rate and the window from it.
-//! Section numbers below are those of the draft, and so are the names of what is kept, in the
-//! spelling of this crate.
+//! It keeps a model of the path - the bandwidth, the RTT without a queue, and the volume in flight
+//! that causes no excessive loss - and derives the pacing rate and the window from it. Section
+//! numbers below are those of the draft, and so are the names of its variables, in the spelling of
+//! this crate.
 //!
-//! The draft works on what a transport knows of every segment; here an acknowledgement carries one
-//! [`RateSample`]. Where that makes a difference, the code says so:
+//! The draft assumes per-segment state of the transport; here an ACK carries one [`RateSample`].
+//! The code notes where that makes a difference:
 //!
-//! * Losses come with the acknowledgement that revealed them, not one by one. What was in flight
-//!   when the lost segment was sent is taken to be what was when the newest acknowledged one was,
-//!   which left at most a reordering window later.
+//! * Losses come with the ACK that revealed them, not one by one. The flight size when the lost
+//!   segment was sent is taken from the newest acknowledged segment, which left at most a
+//!   reordering window later.
 //! * Segments are not sent in quanta of several, which is the smallest quantum that section 5.6.3
 //!   asks for; the budget for offloading (section 5.5.8) is then below the smallest window and has
 //!   no effect.
-//! * There is no packet conservation in a recovery: the draft has none ("When a BBR sender is in
-//!   Fast Recovery it uses the response described in" section 5.5.10).
+//! * There is no packet conservation in recovery: the draft has none ("When a BBR sender is in Fast
+//!   Recovery it uses the response described in" section 5.5.10).
 //!
 //! `path` is the model, made of `round`, `filters` and `full_bw`; `state` is the state machine's
 //! position, and each state has a file; this file has the order of the steps and every transition
@@ -66,12 +66,11 @@ pub const ENTRY: Entry = Entry {
     ..Entry::MODEL
 };
 
-/// Round-trip time that the initial pacing assumes before there is a sample (section 5.6.2), in
-/// seconds.
+/// RTT that the initial pacing assumes before the first sample (section 5.6.2), in seconds.
 const NOMINAL_RTT: f64 = 0.001;
 
-/// BBR. Volumes are in bytes, rates in bytes per second, both of payload; times in seconds where
-/// not [`Time`].
+/// BBR. Volumes are in bytes, rates in bytes per second, both of payload; times in seconds unless
+/// of type [`Time`].
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
     path: Path,
@@ -138,7 +137,7 @@ impl Bbr3 {
         if let Some(sample) = &sample {
             self.path.finish_update(sample);
         }
-        // A round trip begins on one acknowledgement only.
+        // A round trip begins on one ACK only.
         self.path.round.is_start = false;
         self.path.signals.is_round_start = false;
         self.set_pacing_rate(self.state.pacing_gain(&self.path.parameters));
@@ -212,7 +211,7 @@ impl Bbr3 {
         }
     }
 
-    /// HandleLostPacket, for all that this acknowledgement revealed.
+    /// HandleLostPacket, for all losses that this ACK revealed.
     fn on_lost(&mut self, sample: &Sample, state: &WindowState) {
         if !self.recovery.is_under_way() {
             self.save_state(sample.now, state);
@@ -321,8 +320,8 @@ impl ModelPart for Bbr3 {
         }
     }
 
-    /// OnEnterFastRecovery: the response is that to what was reported lost, and that at the end of
-    /// the round trip.
+    /// OnEnterFastRecovery: the response is to the reported losses, and at the end of the round
+    /// trip.
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.path.first_event(event.now);
         self.save_state(event.now, state);
@@ -350,7 +349,7 @@ impl ModelPart for Bbr3 {
             (None, _) | (Some(Probing::Startup), State::Startup) => {}
             (Some(Probing::Startup), current) => {
                 self.path.full_bw.is_reached = false;
-                // ProbeRTT goes on to Startup by itself.
+                // ProbeRTT returns to Startup by itself.
                 if !matches!(current, State::ProbeRtt(_)) {
                     *current = State::Startup;
                 }
@@ -378,8 +377,8 @@ impl ModelPart for Bbr3 {
         }
     }
 
-    /// HandleRestartFromIdle, section 5.4.1. Our choice: with nothing in flight, and not because of
-    /// a timeout, it is the application that had nothing to send.
+    /// HandleRestartFromIdle, section 5.4.1. Our choice: with nothing in flight, and not after a
+    /// timeout, the application had nothing to send.
     fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
         self.path.first_event(event.now);
         if event.in_flight <= event.size && !self.recovery.is_after_timeout() {
@@ -417,8 +416,8 @@ mod tests {
     use crate::model::harness::Path;
     use crate::units::Bytes;
 
-    /// Startup doubles from the initial window to the path in log2(BDP/10) round trips and one,
-    /// then takes four to see the plateau, each as long as two for the queue that it has built.
+    /// Startup doubles from the initial window to the BDP in log2(BDP/10) round trips and one, then
+    /// takes four to see the plateau, each as long as two because of the queue it has built.
     #[test]
     fn one_flow() {
         for (rate, rtt, buffer) in
@@ -445,11 +444,11 @@ mod tests {
         }
     }
 
-    /// Random loss below the threshold of 2 %. While it cruises, every round trip with a loss takes
-    /// the rate down to what was delivered in it, which is less by what was lost and by the pacing
-    /// margin, until the next probe restores it (section 5.3.3.8 counts on that). At worst that is
-    /// a factor 1 - p - 0.01 q for each of 62 round trips, with q the probability that a round trip
-    /// has a loss; what was delivered is a maximum of samples, so that it is better.
+    /// Random loss below the threshold of 2 %. In CRUISE, every round trip with a loss lowers the
+    /// rate to what was delivered in it, reduced by the loss and by the pacing margin, until the
+    /// next probe restores it (section 5.3.3.8 relies on that). The worst case is a factor 1 - p -
+    /// 0.01 q for each of 62 round trips, with q the probability that a round trip has a loss; the
+    /// delivered amount is a maximum of samples, hence better.
     #[test]
     fn random_loss_below_the_threshold() {
         for loss in [0.001, 0.005, 0.01] {
@@ -464,8 +463,8 @@ mod tests {
         }
     }
 
-    /// Loss far above the threshold: every probe finds that too much is in flight, so that BBR goes
-    /// down to its smallest window, four segments a round trip, but not below.
+    /// Loss far above the threshold: every probe finds too much in flight, so that BBR falls to its
+    /// minimum window, four segments per round trip, but not below.
     #[test]
     fn random_loss_above_the_threshold() {
         let path = Path { loss: 0.1, ..Path::new(50e6, 0.04, 1.0) };
@@ -493,8 +492,9 @@ mod tests {
     }
 
     /// The rate of the path changes tenfold. Upwards a probe ends when the rate has not grown for
-    /// three round trips, so that it takes one or two probes, each with 1.25 per round trip: ln 10
-    /// / ln 1.25 = 10.3 round trips. Downwards the bandwidth filter forgets within two cycles.
+    /// three round trips, so that it takes one or two probes, each growing by 1.25 per round trip:
+    /// ln 10 / ln 1.25 = 10.3 round trips. Downwards the bandwidth filter forgets within two
+    /// cycles.
     #[test]
     fn rate_of_the_path_changes() {
         let mut path = Path::new(10e6, 0.04, 1.0);
@@ -524,8 +524,7 @@ mod tests {
         assert!(rounds.state.cwnd < 21.0, "{}", rounds.state.cwnd);
     }
 
-    /// Section 5.6.2: 2.77 initial windows per round-trip time once there is one, per millisecond
-    /// before.
+    /// Section 5.6.2: 2.77 initial windows per RTT once it is known, per millisecond before.
     #[test]
     fn initial_pacing() {
         let mut rounds = Rounds::new();

@@ -1,5 +1,5 @@
-//! The model of the path, section 5.5: bandwidth, round-trip time, and the bounds that loss has set
-//! to both the bandwidth and what may be in flight.
+//! The model of the path, section 5.5: bandwidth, RTT, and the bounds on bandwidth and volume in
+//! flight derived from loss.
 
 use super::filters::{ExtraAcked, MaxBw, MinRtt};
 use super::full_bw::FullBw;
@@ -13,7 +13,7 @@ use crate::units::Time;
 /// one.
 pub const MINIMUM_PIPE: f64 = 4.0;
 
-/// The short-term and the long-term model; infinite where there is no bound.
+/// The short-term and the long-term model; infinite without a bound.
 #[derive(Clone, Debug)]
 pub struct Bounds {
     pub bw_shortterm: f64,
@@ -35,7 +35,7 @@ impl Bounds {
         self.inflight_shortterm = f64::INFINITY;
     }
 
-    /// No bound is to be lower than these.
+    /// Raises the bounds to at least these.
     pub const fn raise_to(&mut self, least: &Self) {
         self.bw_shortterm = self.bw_shortterm.max(least.bw_shortterm);
         self.inflight_shortterm = self.inflight_shortterm.max(least.inflight_shortterm);
@@ -43,8 +43,7 @@ impl Bounds {
     }
 }
 
-/// The path, as far as its ACKs have shown it. Volumes are in bytes of payload, rates in bytes per
-/// second.
+/// The path, as seen through its ACKs. Volumes are in bytes of payload, rates in bytes per second.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     pub parameters: Parameters,
@@ -69,7 +68,7 @@ impl Path {
         Self { parameters, ..Self::default() }
     }
 
-    /// Takes the state known when the connection begins.
+    /// Takes over the state at the beginning of the connection.
     pub fn set_up(&mut self, setup: &Setup, state: &WindowState) {
         self.mss = setup.mss.get().max(1) as f64;
         self.initial_window = self.bytes(state.cwnd);
@@ -130,8 +129,8 @@ impl Path {
     }
 
     /// `C.is_cwnd_limited && C.cwnd >= BBR.inflight_longterm`. In segments, the unit in which
-    /// BoundCwndForModel has set the window to this very bound: in bytes it could come back a
-    /// rounding error smaller.
+    /// BoundCwndForModel has set the window to this very bound: in bytes it could be smaller by a
+    /// rounding error.
     pub const fn is_held_by_inflight_longterm(&self, cwnd: f64) -> bool {
         self.round.is_cwnd_limited() && cwnd >= self.bounds.inflight_longterm / self.mss
     }
@@ -139,8 +138,7 @@ impl Path {
     // --- samples
     // ----------------------------------------------------------------------------------------------------
 
-    /// The first half of UpdateModelAndState, of section 5.2.3: as far as it does not depend on the
-    /// state.
+    /// The first half of UpdateModelAndState, section 5.2.3: everything independent of the state.
     pub fn update(&mut self, sample: &Sample, is_probing_bw: bool) {
         self.signals.update(sample, &self.round);
         self.round.update(sample.prior_delivered);
@@ -189,7 +187,7 @@ impl Path {
     }
 
     /// InflightAtLoss: "lost_prefix >= (BBR.LossThresh * inflight_prev - lost_prev) / (1 -
-    /// BBR.LossThresh)". Our choice: between none and all of the newly lost data.
+    /// BBR.LossThresh)". Our choice: clamped to between none and all of the newly lost data.
     pub const fn inflight_at_loss(&self, sample: &Sample) -> f64 {
         let threshold = self.parameters.loss_threshold;
         let inflight_prev = (sample.tx_in_flight - sample.newly_lost).max(0.0);
@@ -208,9 +206,9 @@ mod tests {
     use crate::units::{Duration, Time};
 
     /// A window of inflight_longterm / MSS segments, times the MSS, was a rounding error less than
-    /// inflight_longterm for about one value in twelve: then BBR was not seen to be held by it, and
-    /// never raised it again. On a link of 100 Mbit/s it stayed at the 30 Mbit/s that other traffic
-    /// had left it, minutes after that was gone.
+    /// inflight_longterm for about one value in twelve: BBR then did not count as limited by it,
+    /// and never raised it again. On a link of 100 Mbit/s it stayed at the 30 Mbit/s that cross
+    /// traffic had left it, minutes after that traffic was gone.
     #[test]
     fn a_window_at_the_long_term_inflight_is_held_by_it() {
         let Rounds { mut bbr, mut state, .. } = Rounds::new();
@@ -237,7 +235,7 @@ mod tests {
         for (rate, expected) in [(2e6, 2e6), (1e6, 0.7 * 2.5e6)] {
             let mut rounds = Rounds::new();
             rounds.until(Phase::ProbeCruise);
-            // Forget the rates of the rounds before.
+            // Drop the rates of earlier rounds.
             rounds.round(rate, 0, 90_000);
             rounds.round(rate, 5_000, 90_000);
             rounds.round(rate, 0, 90_000);

@@ -5,7 +5,8 @@ use super::sample::Sample;
 use crate::random::Random;
 use crate::units::{Duration, Time};
 
-/// Most doublings of the growth of inflight_longterm in one ProbeBW_UP (section 5.3.3.9).
+/// Maximum number of doublings of the growth of inflight_longterm in one ProbeBW_UP (section
+/// 5.3.3.9).
 const MAXIMUM_UP_ROUNDS: u32 = 30;
 
 /// Phase of ProbeBW.
@@ -17,7 +18,7 @@ pub enum State {
     Up(Climb),
 }
 
-/// The wait for the next probe.
+/// Wait until the next probe.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     cycle_stamp: Time,
@@ -35,7 +36,7 @@ impl Wait {
     }
 }
 
-/// How inflight_longterm grows in ProbeBW_UP: one segment per `acked_per_inc` bytes.
+/// Growth of inflight_longterm in ProbeBW_UP: one segment per `acked_per_inc` bytes.
 /// BBR.bw_probe_up_rounds, BBR.bw_probe_up_acked and BBR.probe_up_acked_per_inc.
 #[derive(Clone, Copy, Debug)]
 pub struct Climb {
@@ -87,7 +88,7 @@ enum AckPhase {
     ProbeStopping,
 }
 
-/// Results of a probe for later phases, those outside ProbeBW included.
+/// Results of a probe for later phases, including those outside ProbeBW.
 #[derive(Clone, Debug)]
 pub struct Cycle {
     random: Random,
@@ -98,7 +99,7 @@ pub struct Cycle {
 }
 
 impl Cycle {
-    /// No probe yet; the waits between probes are drawn from this seed.
+    /// State before the first probe; the waits between probes are drawn from this seed.
     pub const fn new(seed: u64) -> Self {
         Self {
             random: Random::new(seed),
@@ -109,7 +110,7 @@ impl Cycle {
         }
     }
 
-    /// The ACKs of the round trip to come are the last of a probe.
+    /// The ACKs of the next round trip are the last of a probe.
     pub const fn stop(&mut self) {
         self.ack_phase = AckPhase::ProbeStopping;
     }
@@ -152,8 +153,8 @@ impl Cycle {
         State::Up(Climb::new(path.bytes(sample.cwnd), path.mss))
     }
 
-    /// UpdateProbeBWCyclePhase, section 5.3.3.9. Outside ProbeBW there is no phase, but still a
-    /// model to adapt.
+    /// UpdateProbeBWCyclePhase, section 5.3.3.9. Outside ProbeBW there is no phase, but the model
+    /// is still adapted.
     pub fn update(&mut self, mut phase: Option<&mut State>, sample: &Sample, path: &mut Path) {
         let has_changed = self.adapt_long_term_model(phase.as_deref_mut(), sample, path);
         let Some(phase) = phase.filter(|_| !has_changed) else { return };
@@ -230,7 +231,7 @@ impl Cycle {
         false
     }
 
-    /// HandleLostPacket, section 5.5.10.2, for all that this ACK revealed; true if it ends
+    /// HandleLostPacket, section 5.5.10.2, for all losses that this ACK revealed; true if they end
     /// ProbeBW_UP.
     pub fn on_lost(&mut self, phase: Option<&mut State>, sample: &Sample, path: &mut Path) -> bool {
         if !self.is_bw_probe_sample || !path.is_inflight_too_high(sample) {
@@ -274,9 +275,9 @@ mod tests {
         assert!(window <= 0.85 * rounds.bbr.path.bounds.inflight_longterm + 1e-6, "{window}");
     }
 
-    /// IsTimeToGoDown and AdaptLongTermModel: after a probe that was too high the next stops as
-    /// soon as so much is in flight again; and if there is no loss at that the one after it begins
-    /// a round trip later, not seconds later.
+    /// IsTimeToGoDown and AdaptLongTermModel: after a probe that was too high the next stops at the
+    /// same volume in flight; and if that causes no loss the one after it begins a round trip
+    /// later, not seconds later.
     #[test]
     fn a_probe_that_stopped_as_a_precaution_is_made_again_at_once() {
         let mut rounds = Rounds::new();

@@ -1,10 +1,10 @@
-//! ProbeRTT, section 5.3.4: every few seconds little is in flight for a while, so that the
-//! round-trip time without a queue shows.
+//! ProbeRTT, section 5.3.4: every few seconds the volume in flight is kept low for a while, to
+//! measure the RTT without a queue.
 
 use super::path::Path;
 use crate::units::{Bytes, Time};
 
-/// How far ProbeRTT has come.
+/// Progress of ProbeRTT.
 #[derive(Clone, Debug)]
 pub enum State {
     /// More is in flight than ProbeRTTCwnd.
@@ -14,7 +14,7 @@ pub enum State {
 }
 
 impl State {
-    /// HandleProbeRTT; true if ProbeRTT is over.
+    /// HandleProbeRTT; true when ProbeRTT is over.
     pub fn update(&mut self, now: Time, in_flight: f64, path: &mut Path) -> bool {
         match self {
             Self::Draining => {
@@ -39,12 +39,12 @@ impl State {
 }
 
 /// MarkConnectionAppLimited of the latest ProbeRTT: "Ignore low rate samples during ProbeRTT". The
-/// samples come from the transport, so that it is remembered here which of them left in ProbeRTT.
+/// transport takes the samples, so this remembers which segments left in ProbeRTT.
 #[derive(Clone, Debug)]
 pub struct AppLimited {
     /// C.delivered when ProbeRTT began.
     from: Bytes,
-    /// C.delivered when all that was sent in ProbeRTT will be.
+    /// C.delivered when all that was sent in ProbeRTT will be delivered.
     to: Bytes,
 }
 
@@ -66,7 +66,7 @@ impl AppLimited {
         self.to = delivered + Bytes(in_flight as u64);
     }
 
-    /// The newest segment of the sample left in ProbeRTT.
+    /// Whether the newest segment of the sample left in ProbeRTT.
     pub fn contains(&self, prior_delivered: Bytes) -> bool {
         (self.from..=self.to).contains(&prior_delivered)
     }
@@ -82,8 +82,7 @@ mod tests {
     use crate::part::ModelPart;
     use crate::units::Duration;
 
-    /// Section 5.3.4: every 5 s and the time that it takes, half of the path for 200 ms and a round
-    /// trip.
+    /// Section 5.3.4: every 5 s plus its own duration, half of the BDP for 200 ms and a round trip.
     #[test]
     fn probe_rtt() {
         let path = Path::new(50e6, 0.04, 1.0);
@@ -102,9 +101,8 @@ mod tests {
         assert!((0.2..0.3).contains(&length), "{length} s");
     }
 
-    /// HandleRestartFromIdle: "elif (BBR.state == ProbeRTT) CheckProbeRTTDone()": what an
-    /// application sends after a pause ends a ProbeRTT whose time has passed meanwhile, and no
-    /// acknowledgement has to come first.
+    /// HandleRestartFromIdle: "elif (BBR.state == ProbeRTT) CheckProbeRTTDone()": data sent after a
+    /// pause ends a ProbeRTT whose time has passed meanwhile, without waiting for an ACK.
     #[test]
     fn a_restart_from_idle_ends_probe_rtt() {
         let mut rounds = Rounds::new();

@@ -2,7 +2,8 @@
 
 use crate::units::Bytes;
 
-/// The recoveries under way, and the window before them. Both can be: a loss may follow a timeout.
+/// The current recoveries, and the window before them. A loss may follow a timeout, so both may be
+/// active.
 #[derive(Clone, Debug, Default)]
 pub struct Recovery {
     /// Fast recovery.
@@ -16,14 +17,14 @@ pub struct Recovery {
 /// Data that must be acknowledged after an RTO.
 #[derive(Clone, Copy, Debug)]
 enum Rto {
-    /// Whatever had been sent when the first ACK comes.
+    /// Everything sent when the first ACK comes.
     Unknown,
     /// Everything up to here.
     Until(Bytes),
 }
 
 impl Recovery {
-    /// The window saved by SaveCwnd: the latest that neither recovery nor ProbeRTT holds low.
+    /// The window saved by SaveCwnd: the latest that neither recovery nor ProbeRTT limits.
     pub const fn unmodulated(&self, cwnd: f64, in_probe_rtt: bool) -> f64 {
         if self.is_under_way() || in_probe_rtt { self.prior_cwnd.max(cwnd) } else { cwnd }
     }
@@ -34,12 +35,12 @@ impl Recovery {
         self.timeout = Some(Rto::Unknown);
     }
 
-    /// Recovery of either kind is under way.
+    /// Whether a recovery of either kind is active.
     pub const fn is_under_way(&self) -> bool {
         self.is_fast || self.is_after_timeout()
     }
 
-    /// Recovery is over, because nothing had been lost.
+    /// Cancels recovery, because nothing had been lost.
     pub const fn abandon(&mut self) {
         self.is_fast = false;
         self.timeout = None;
@@ -49,7 +50,7 @@ impl Recovery {
         self.timeout.is_some()
     }
 
-    /// An ACK came; true if it ends the recovery after a timeout.
+    /// Processes an ACK; true if it ends the recovery after a timeout.
     pub fn ends_timeout(&mut self, acknowledged_total: Bytes, sent_total: Bytes) -> bool {
         let end = match self.timeout {
             None => return false,
@@ -80,11 +81,12 @@ mod tests {
         rounds.bbr.on_timeout(&timeout, &mut rounds.state);
         rounds.state.cwnd = 1.0;
         rounds.round(2.5e6, 0, 90_000);
-        // Less the response to the loss.
+        // Reduced by the response to the loss.
         assert!(rounds.state.cwnd >= 0.699 * before, "{} from {before}", rounds.state.cwnd);
     }
 
-    /// While a recovery or ProbeRTT holds the window low, only a larger one is the last known good.
+    /// While a recovery or ProbeRTT limits the window, only a larger one replaces the last known
+    /// good.
     #[test]
     fn the_window_before_the_first_of_several_recoveries_is_kept() {
         let mut recovery = Recovery::default();

@@ -1,4 +1,4 @@
-//! Two rigs for the tests: a whole path, and ACKs made by hand.
+//! Two rigs for the tests: a whole path, and hand-made ACKs.
 
 use super::{Bbr3, Parameters};
 use crate::decision::Phase;
@@ -15,7 +15,8 @@ pub fn bench(path: Path, starts: &[f64]) -> Bench {
     Bench::new(path, Selection::model("bbr3").expect("it is listed"), starts)
 }
 
-/// One flow that hears of a whole round trip of 40 ms at a time: 100 segments of 1000 bytes.
+/// One flow that receives the ACKs of a whole round trip of 40 ms at once: 100 segments of 1000
+/// bytes.
 pub struct Rounds {
     pub bbr: Bbr3,
     pub state: WindowState,

@@ -11,7 +11,7 @@ pub struct Round {
     next_delivered: Bytes,
     /// BBR.round_count.
     pub count: u64,
-    /// BBR.round_start: the ACK at hand is the first of a round trip.
+    /// BBR.round_start: this ACK is the first of a round trip.
     pub is_start: bool,
     cwnd_limited: CwndLimited,
 }
@@ -55,7 +55,7 @@ impl Round {
 #[derive(Clone, Debug, Default)]
 pub struct Signals {
     loss_round_delivered: Bytes,
-    /// BBR.loss_round_start: the ACK at hand is the first of a loss round trip.
+    /// BBR.loss_round_start: this ACK is the first of a loss round trip.
     pub is_round_start: bool,
     pub is_loss_in_round: bool,
     /// ACKs of this round trip that revealed a loss.
@@ -72,7 +72,7 @@ impl Signals {
         self.inflight_latest = 0.0;
     }
 
-    /// NoteLoss; true if it is the first loss of the round trip.
+    /// NoteLoss; true for the first loss of the round trip.
     pub const fn note_loss(&mut self, round: &Round) -> bool {
         let first = !self.is_loss_in_round;
         if first {

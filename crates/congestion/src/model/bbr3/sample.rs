@@ -42,7 +42,7 @@ impl Sample {
 
 #[cfg(test)]
 impl Sample {
-    /// A segment that was sent with this many bytes in flight, and nothing lost.
+    /// A segment sent with this many bytes in flight, and without loss.
     pub const fn of_flight(bytes: f64) -> Self {
         Self {
             now: Time::ZERO,

@@ -1,15 +1,15 @@
-//! Startup, section 5.3.1: how loss ends it. A plateau of the delivery rate ends it too: see
+//! Startup, section 5.3.1: its end by loss. A plateau of the delivery rate ends it too: see
 //! [`super::full_bw`].
 
 use super::path::Path;
 use super::sample::Sample;
 
-/// CheckStartupHighLoss of section 5.3.1.3, which the draft describes in words, in fast recovery;
+/// CheckStartupHighLoss of section 5.3.1.3, which the draft describes in prose, in fast recovery;
 /// true if Startup is over.
 pub fn check_high_loss(path: &mut Path, sample: &Sample) -> bool {
     let is_high = if path.has_selective_acks {
-        // A round trip of losses ends a round trip after the first of them, so that a recovery that
-        // is still on then has lasted at least one.
+        // A loss round trip ends a round trip after its first loss, so that a recovery still active
+        // then has lasted at least one.
         path.signals.is_round_start
             && f64::from(path.signals.loss_events) >= path.parameters.startup_losses
             && path.is_inflight_too_high(sample)
@@ -45,13 +45,12 @@ mod tests {
         // 0.5 of 2.5 MB/s, less the margin of 1 %.
         assert!((rounds.bbr.pacing_rate - 0.5 * 0.99 * 2.5e6).abs() < 1.0);
         rounds.round(2.5e6, 0, 100_000);
-        // What is in flight is the bandwidth-delay product, so that there is nothing left to drain
-        // in ProbeBW_DOWN either.
+        // The volume in flight equals the BDP, so nothing is left to drain in ProbeBW_DOWN either.
         assert_eq!(rounds.phase(), Phase::ProbeCruise);
     }
 
-    /// Section 5.3.1.3: six ACKs with losses in a round trip and more than 2 % of what was in
-    /// flight; without selective acknowledgements, any loss.
+    /// Section 5.3.1.3: six ACKs with losses in a round trip, and more than 2 % of the volume in
+    /// flight; without SACK, any loss.
     #[test]
     fn high_loss_ends_startup() {
         for (selective, is_round_start, loss_events, lost, ends) in [

@@ -1,12 +1,12 @@
-//! BBR.state, and what follows from the state alone: the gains of section 5.6.1 and the bound of
-//! section 5.6.4.6.
+//! BBR.state, and its direct consequences: the gains of section 5.6.1 and the bound of section
+//! 5.6.4.6.
 
 use super::parameters::Parameters;
 use super::path::Path;
 use super::{drain, probe_bw, probe_rtt};
 use crate::decision::Phase;
 
-/// BBR.state, with what only that state needs.
+/// BBR.state, with the data that only that state needs.
 #[derive(Clone, Debug, Default)]
 pub enum State {
     #[default]
@@ -17,7 +17,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state as records show it.
+    /// The state as shown in records.
     pub const fn phase(&self) -> Phase {
         match self {
             Self::Startup => Phase::Startup,
@@ -40,8 +40,7 @@ impl State {
         matches!(self.phase(), Phase::Startup | Phase::ProbeRefill | Phase::ProbeUp)
     }
 
-    /// BBR.pacing_gain. From the table, for the pseudo-code does not set it on every way into a
-    /// state.
+    /// BBR.pacing_gain. From the table, because the pseudocode does not set it on every transition.
     pub const fn pacing_gain(&self, parameters: &Parameters) -> f64 {
         match self.phase() {
             Phase::Startup => parameters.startup_pacing_gain,
@@ -52,7 +51,7 @@ impl State {
         }
     }
 
-    /// BBR.cwnd_gain, from the table as well.
+    /// BBR.cwnd_gain, also from the table.
     pub const fn cwnd_gain(&self, parameters: &Parameters) -> f64 {
         match self.phase() {
             Phase::ProbeUp => parameters.up_cwnd_gain,

@@ -1,14 +1,14 @@
-//! Undoing the response to a loss recovery that proves spurious, section 5.5.11.
+//! Undo of the response to a spurious loss recovery, section 5.5.11.
 //!
-//! Our choice: the state is saved once for each recovery, before the response to its first loss. By
-//! the letter a loss in any later round trip of a recovery replaces what was saved, and
-//! LossDetected what the response to its own ACK has already changed; little would be left to undo.
+//! Our choice: the state is saved once per recovery, before the response to its first loss. By the
+//! letter a loss in any later round trip of a recovery overwrites the saved state, and LossDetected
+//! saves what the response to its own ACK has already changed; little would be left to undo.
 
 use super::path::{Bounds, Path};
 use crate::state::WindowState;
 use crate::units::Time;
 
-/// A state that probes for bandwidth and that loss can end.
+/// A probing state that loss can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
     Startup,
@@ -21,21 +21,21 @@ pub struct Undo {
     saved_at: Option<Time>,
     cwnd: f64,
     bounds: Bounds,
-    /// BBR.undo_state: the state that the recovery has ended.
+    /// BBR.undo_state: the state that recovery ended.
     pub state: Option<Probing>,
 }
 
 impl Undo {
     /// SaveStateUponLoss, with this window in bytes. LossDetected comes with the ACK that revealed
-    /// the loss: what that has saved stays.
+    /// the loss, whose saved state stays.
     pub fn save(&mut self, now: Time, cwnd: f64, path: &Path) {
         if self.saved_at != Some(now) {
             *self = Self { saved_at: Some(now), cwnd, bounds: path.bounds.clone(), state: None };
         }
     }
 
-    /// The part of HandleSpuriousLossDetection that restores window and model. The result is the
-    /// state to go back to.
+    /// The part of HandleSpuriousLossDetection that restores window and model. Returns the state to
+    /// resume.
     pub fn restore(&mut self, path: &mut Path, state: &mut WindowState) -> Option<Probing> {
         state.cwnd = state.cwnd.max(self.cwnd / path.mss);
         path.signals.is_loss_in_round = false;
@@ -79,7 +79,7 @@ mod tests {
         rounds.loss();
         assert_eq!(rounds.phase(), Phase::ProbeDown);
         assert!(rounds.bbr.path.bounds.inflight_longterm < 100_000.0 && rounds.state.cwnd < before);
-        // A round trip later, with one more loss of the same recovery.
+        // A round trip later, one more loss of the same recovery.
         rounds.round(2.5e6, 10_000, 90_000);
         rounds.round(2.5e6, 0, 90_000);
         assert!(rounds.bbr.path.bounds.bw_shortterm.is_finite());
@@ -87,12 +87,12 @@ mod tests {
         assert_eq!(rounds.phase(), Phase::ProbeRefill);
         let bounds = &rounds.bbr.path.bounds;
         assert!(bounds.inflight_longterm.is_infinite() && bounds.bw_shortterm.is_infinite());
-        // REFILL has not the two segments more of UP, nor its gain of 2.25 for 2.
+        // REFILL lacks the two extra segments of UP, and its gain of 2.25 instead of 2.
         assert!(rounds.state.cwnd >= 2.0 / 2.25 * before - 2.0, "{} from {before}", rounds.state.cwnd);
         assert!(!rounds.bbr.recovery.is_under_way());
     }
 
-    /// Without selective acknowledgements any loss in fast recovery ends Startup.
+    /// Without SACK any loss in fast recovery ends Startup.
     #[test]
     fn a_spurious_loss_in_startup_goes_back_to_startup() {
         for in_probe_rtt in [false, true] {
@@ -125,7 +125,7 @@ mod tests {
         rounds.state.cwnd = 1.0;
         rounds.spurious();
         assert_eq!((rounds.state.cwnd, rounds.phase()), (before, Phase::ProbeCruise));
-        // The loss round trip of the timeout has left nothing behind either.
+        // The loss round trip of the timeout has left no trace either.
         rounds.round(1e6, 0, 90_000);
         rounds.round(1e6, 0, 90_000);
         assert!(rounds.bbr.path.bounds.bw_shortterm.is_infinite());

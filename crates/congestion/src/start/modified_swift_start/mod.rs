@@ -1,25 +1,23 @@
 //! The modified Swift Start of Khalil, Elbery, Nosair and Morsi: the sender marks two segments as a
-//! pair, the receiver times their arrival and reports the interval in an option of its
-//! acknowledgements, so that neither delayed nor thinned acknowledgements nor a queue on their way
-//! falsify it.
+//! pair, the receiver times their arrival and reports the interval in an option of its ACKs, so
+//! that neither delayed or thinned ACKs nor a queue on their way falsify it.
 //!
 //! Section numbers below are those of "A Modification to Swifter Start Algorithm for TCP Congestion
 //! Control".
 //!
-//! The paper trusts the report. A receiver could then make a sender begin at any rate, so the jump
-//! is bound here, by what the receiver cannot claim without doing it: slow start never sends more
-//! than twice as fast as its data is acknowledged, and the jump does not either. With A the rate at
-//! which the acknowledgements of one flight acknowledge data, the window after a report of the
-//! capacity C is
+//! The paper trusts the report. A receiver could then make a sender start at any rate, so here the
+//! jump is bounded by something the receiver cannot fake without actually receiving: slow start
+//! never sends more than twice as fast as its data is acknowledged, and the jump does not either.
+//! With A the rate at which the ACKs of one flight acknowledge data, the window after a report of
+//! the capacity C is
 //!
 //! W = min(C / alpha, max(10, min(2 A RTT, 2560))) segments,
 //!
-//! where 10 segments are what RFC 6928 lets any connection begin with, and 2560 what a connection
-//! that began with them has eight round trips later. As the flights get longer A is measured again,
-//! until it bears C out. Beyond W the window grows as in slow start. A receiver that only lies
-//! about the interval thus gains a factor of two; one that also holds back its first
-//! acknowledgement until the second can make A as large as it likes, and is held by the 2560
-//! segments alone.
+//! where 10 segments are RFC 6928's initial window for any connection, and 2560 the window eight
+//! round trips later. As the flights get longer A is measured again, until it confirms C. Beyond W
+//! the window grows as in slow start. A receiver that only lies about the interval thus gains a
+//! factor of two; one that also holds back its first ACK until the second can make A arbitrarily
+//! large, and is limited only by the 2560 segments.
 
 mod receiver;
 
@@ -81,16 +79,16 @@ parameters! {
 
 /// Initial window of RFC 6928, in segments.
 const INITIAL_WINDOW_10: f64 = 10.0;
-/// Factor of slow start: the window, and with it the rate, at most doubles in a round trip.
+/// Factor of slow start: the window, and with it the rate, at most doubles per round trip.
 const DOUBLING: f64 = 2.0;
 
-/// Rate at which acknowledgements acknowledge data, over one flight.
+/// Rate at which ACKs acknowledge data, over one flight.
 #[derive(Clone, Copy, Debug, Default)]
 struct AckClock {
-    /// Arrival of the first acknowledgement of the flight, what it acknowledged, and what ends the
+    /// Arrival of the flight's first ACK, its acknowledged total, and the total that ends the
     /// flight.
     flight: Option<(Time, Bytes, Bytes)>,
-    /// Bytes per second, of the flight so far or of the last one.
+    /// Bytes per second, of the current flight so far or of the last one.
     rate: f64,
 }
 
@@ -117,13 +115,13 @@ impl AckClock {
 enum Stage {
     /// Slow start, until a report comes.
     Waiting,
-    /// There is an estimate, in segments, that is not in use, or not all of it.
+    /// An estimate, in segments, that is not yet in full use.
     Estimated(f64),
     /// In the round trip after the estimate.
     Paced,
-    /// Slow start up to the capacity. A new report can begin it again.
+    /// Slow start up to the capacity. A new report can restart it.
     Done,
-    /// There was a loss.
+    /// After a loss.
     Over,
 }
 
@@ -137,7 +135,7 @@ pub struct ModifiedSwiftStart {
     next_pair_id: u8,
     /// Pair-id of the last report: it is repeated for a round trip.
     reported: Option<u8>,
-    /// When the last estimate was made.
+    /// Time of the last estimate.
     estimated: Time,
 }
 
@@ -166,7 +164,7 @@ impl ModifiedSwiftStart {
             return None;
         };
         if self.reported.replace(id) == Some(id) || microseconds == 0 {
-            // A microsecond clock has not resolved the interval: the rate is beyond measurement.
+            // A microsecond clock did not resolve the interval: the rate is not measurable.
             return None;
         }
         // "SegSize is the length of the second segment": a full one and its mark.
@@ -195,7 +193,7 @@ impl ModifiedSwiftStart {
         }
     }
 
-    /// Goes to the capacity, as far as that is borne out.
+    /// Raises the window to the capacity, as far as the ACK rate supports it.
     fn jump(&mut self, capacity: f64, event: &Acknowledged, state: &mut WindowState) {
         let Some(rtt) = event.minimum_rtt else { return };
         let borne_out = self.borne_out(rtt, state);
@@ -206,16 +204,15 @@ impl ModifiedSwiftStart {
         let slow_start = state.cwnd + state.slow_start_step(event.size);
         if target > slow_start {
             state.cwnd = target;
-            // What anyone may send in a burst leaves at the rate that the report tells, so that its
-            // acknowledgements can bear it out.
+            // A window that any connection may send in a burst leaves at the reported rate, so that
+            // its ACKs can confirm it.
             let spread = if target <= INITIAL_WINDOW_10 { capacity } else { target };
             self.round = Some(PacedRoundTrip::new(event.now, rtt, spread, 0.0, state));
         } else if capacity > slow_start {
             state.cwnd = slow_start;
         }
         if borne_out >= capacity || state.cwnd >= capacity {
-            // Slow start closes the gap to the capacity, if there is one (our choice, the paper is
-            // silent).
+            // Slow start closes any gap to the capacity (our choice; the paper is silent).
             state.ssthresh = capacity.max(2.0);
             self.stage = Stage::Paced;
         }
@@ -263,14 +260,14 @@ impl StartPart for ModifiedSwiftStart {
         match self.stage {
             Stage::Estimated(capacity) => self.jump(capacity, event, state),
             Stage::Paced => {}
-            // Also with a peer that does not know the option: plain slow start.
+            // Also with a peer that lacks the option: plain slow start.
             Stage::Waiting | Stage::Done | Stage::Over => {
                 state.cwnd += state.slow_start_step(event.size);
             }
         }
     }
 
-    /// Reno from then on, and the estimate is forgotten (our choice; the paper is silent).
+    /// Reno from then on, and the estimate is discarded (our choice; the paper is silent).
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         (self.stage, self.round) = (Stage::Over, None);
     }
@@ -374,7 +371,7 @@ mod tests {
             "one acknowledgement bears out no more than RFC 6928 allows anyone"
         );
         connection.ack(4, 470.0 + 2.0 * INTERVAL_MS, report);
-        // The report has whole microseconds: half of one in 244.
+        // The report is in whole microseconds: half of one in 244.
         assert!((connection.state.cwnd / 1938.75 - 1.0).abs() < 0.003, "{}", connection.state.cwnd);
         let pacing = connection.start.pacing(&connection.state).expect("spread over the round trip");
         assert!((pacing.interval.seconds() / (INTERVAL_MS / 1000.0) - 1.0).abs() < 0.003);
@@ -394,7 +391,7 @@ mod tests {
         }
         let mut connection = Connection::new(Parameters::default());
         connection.ack(2, 470.0, Some(24));
-        // It holds back its first acknowledgement until the second.
+        // The receiver holds back its first ACK until the second.
         connection.ack(4, 470.0, Some(24));
         assert_eq!(connection.state.cwnd, 2560.0);
     }
@@ -433,7 +430,7 @@ mod tests {
         assert!(!connection.start.holds_window());
     }
 
-    /// The first pair was widened ten times by what came between; a later one was not.
+    /// Cross traffic widened the first pair ten times, and a later one not at all.
     #[test]
     fn continuous_probing_jumps_again_when_a_later_pair_shows_more() {
         for (continuous_probe, window) in [(false, 196.0), (true, 1939.0)] {
@@ -477,7 +474,7 @@ mod tests {
         }
     }
 
-    /// Both of a pair have its number, and the next pair has the next of the 64.
+    /// Both segments of a pair carry its number, and the next pair the next of the 64.
     #[test]
     fn pairs_are_numbered() {
         let mut start = ModifiedSwiftStart::new(Parameters::default());

@@ -4,21 +4,19 @@ use crate::option::{PairMark, PeerOption, SwiftStartOption};
 use crate::receiver::{AckRequest, ReceiverPart};
 use crate::units::{Duration, Time};
 
-/// Times pairs, and puts the interval in its acknowledgements (section 3.2 and figure 7 of the
-/// paper on the modified Swift Start).
+/// Times pairs, and puts the interval in its ACKs (section 3.2 and figure 7 of the paper on the
+/// modified Swift Start).
 ///
 /// "Whenever it sends an acknowledgment, it will send Δt in it": for a round-trip time after the
-/// first that did, because some may be lost or thinned out on their way (our choice). It knows the
-/// round-trip time from the handshake; without one it takes a second, the initial retransmission
-/// timeout of RFC 6298.
+/// first such ACK, because some may be lost or thinned out on their way (our choice). It takes the
+/// round-trip time from the handshake; without one, a second, the initial RTO of RFC 6298.
 #[derive(Clone, Debug)]
 pub struct SwiftStartReceiver {
     syn_answered: Option<Time>,
     rtt: Duration,
     /// Pair-id and arrival of the last "First".
     first: Option<(u8, Time)>,
-    /// The last interval, and until when acknowledgements carry it; not yet known before the first
-    /// of them.
+    /// The last interval, and until when ACKs carry it; unknown before the first of them.
     report: Option<(SwiftStartOption, Option<Time>)>,
 }
 
@@ -81,8 +79,7 @@ mod tests {
         Some(PeerOption::SwiftStart(SwiftStartOption::Mark(mark, id)))
     }
 
-    /// Figure 7 of the paper: the interval is in every acknowledgement after the second, for a
-    /// round trip.
+    /// Figure 7 of the paper: the interval is in every ACK after the second, for a round trip.
     #[test]
     fn the_interval_of_a_pair_is_told_for_a_round_trip() {
         let mut part = SwiftStartReceiver::default();

@@ -1,5 +1,5 @@
 //! Packet-pair TCP (Nishida, Nakamura, Murai): the receiver times pairs of segments, and the sender
-//! spaces what slow start and the end of a recovery would otherwise send in bursts.
+//! spaces the bursts that slow start and the end of recovery would otherwise send.
 //!
 //! Section numbers below are those of the paper.
 
@@ -51,7 +51,7 @@ choice! {
 }
 
 choice! {
-    /// Meaning of an interval of 0 ticks.
+    /// Interpretation of an interval of 0 ticks.
     ZeroTicks {
         /// The rate is unknown, but at least one segment per tick: no shaping.
         Unshaped = "unshaped",
@@ -104,23 +104,23 @@ pub struct PacketPair {
     intervals: IntervalHistory,
     next_pair_id: u8,
     spacing: Spacing,
-    /// Arrival tick of the acknowledgement that carried "pair 1", by pair-id (both-sides probing).
+    /// Arrival tick of the ACK that carried "pair 1", by pair-id (both-sides probing).
     first_ack: Option<(u8, Time)>,
     /// Reverse interval to report to the receiver on the next segment.
     interval_for_receiver: Option<(u8, u16)>,
     smoothed_rtt: Duration,
-    /// Payload that pacing held back when the last segment left.
+    /// Payload held back by pacing when the last segment left.
     held_back: Bytes,
 }
 
-/// Why segments are spaced outside of slow start.
+/// Why segments are spaced outside slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Spacing {
-    /// They are not: acknowledgements are the clock.
+    /// They are not: the ACK clock runs.
     Off,
     /// Slow start has ended with segments still in the leaky bucket.
     Draining,
-    /// A loss was detected and nothing new acknowledged yet: Reno, unchanged.
+    /// A loss was detected, and nothing new acknowledged yet: Reno, unchanged.
     AwaitingFirstAck,
     /// Safe-transmit (section 4.2.2), since this time.
     SafeTransmit(Time),
@@ -142,7 +142,7 @@ impl PacketPair {
         }
     }
 
-    /// T, in ticks, once a reply has come.
+    /// T, in ticks, after the first reply.
     pub fn interval_ticks(&self) -> Option<u16> {
         self.intervals.filtered(self.parameters.interval_filter)
     }
@@ -171,8 +171,7 @@ impl PacketPair {
 
     fn leave_safe_transmit_if_done(&mut self, now: Time) {
         // The paper names no exit. Ours: the bucket is empty and one round-trip time has passed,
-        // because only then do all acknowledgements belong to spaced segments, and the clock runs
-        // by itself.
+        // because only then do all ACKs belong to spaced segments, and the clock sustains itself.
         if let Spacing::SafeTransmit(since) = self.spacing
             && self.held_back == Bytes::ZERO
             && now.since(since) >= self.smoothed_rtt
@@ -235,7 +234,7 @@ impl StartPart for PacketPair {
         self.spacing = Spacing::AwaitingFirstAck;
     }
 
-    /// T is kept: the path is the same one. The next reply refreshes it (our choice; the paper is
+    /// T is kept: the path is the same. The next reply refreshes it (our choice; the paper is
     /// silent).
     fn on_timeout(&mut self, _event: &Timeout) {
         self.spacing = Spacing::Off;
@@ -255,10 +254,10 @@ impl StartPart for PacketPair {
         if !spaced {
             return None;
         }
-        // A window so large that its part of the round-trip time rounds to zero needs no spacing.
+        // The share of the round-trip time rounds to zero for a very large window: no spacing.
         let interval = self.interval(state).filter(|interval| !interval.is_zero())?;
-        // A window spread over a round trip can need more than one segment a tick: the clock is no
-        // brake then.
+        // A window spread over a round trip can need more than one segment per tick: then the clock
+        // is no limit.
         let tick = self.clock.release_tick().min(interval);
         Some(Pacing { interval, size: state.full_segment_on_wire(), tick })
     }
@@ -319,8 +318,8 @@ mod tests {
         assert_eq!(pacing.tick, Duration::from_milliseconds(10));
     }
 
-    /// RFC 5681, section 3.1: by no more than what was acknowledged, so that divided
-    /// acknowledgements gain nothing.
+    /// RFC 5681, section 3.1: by no more than the acknowledged amount, so that dividing ACKs gains
+    /// nothing.
     #[test]
     fn an_acknowledgement_of_half_a_segment_is_half_of_one() {
         let mut start = PacketPair::new(Parameters::default());
@@ -343,8 +342,8 @@ mod tests {
         }
     }
 
-    /// The rate learnt before a timeout is kept and spaces slow start after it, and pairs go out
-    /// again.
+    /// The rate learnt before a timeout is kept and spaces slow start after it, and probing with
+    /// pairs resumes.
     #[test]
     fn a_timeout_ends_safe_transmit_and_keeps_the_interval() {
         let mut start = PacketPair::new(Parameters::default());
@@ -397,9 +396,9 @@ mod tests {
         assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
     }
 
-    /// Where no reply has come, because the peer does not know the option, one segment left per 10
-    /// ms tick in safe-transmit, and the bucket was never empty: 1 segment per tick for the rest of
-    /// the connection, at any rate of the link.
+    /// Without a reply, because the peer lacked the option, one segment left per 10 ms tick in
+    /// safe-transmit, and the bucket was never empty: 1 segment per tick for the rest of the
+    /// connection, at any link rate.
     #[test]
     fn without_a_reply_safe_transmit_spreads_the_window_over_a_round_trip() {
         let mut start = PacketPair::new(Parameters::default());

@@ -8,14 +8,14 @@ use crate::option::{PacketPairKind, PacketPairOption, PairMark, PeerOption};
 use crate::receiver::{AckRequest, ReceiverPart};
 use crate::units::{Duration, Time};
 
-/// Times pairs and answers with the interval (paper, section 4.1.2); in both-sides mode also
-/// answers pairs with pairs and thins its acknowledgements on an asymmetric path (section 4.2.1).
+/// Times pairs and replies with the interval (paper, section 4.1.2); in both-sides mode also
+/// answers pairs with pairs and thins its ACKs on an asymmetric path (section 4.2.1).
 ///
-/// The ratio compares t2 with t1 of the same pair. The paper names no pair, but t2 is the interval
-/// of the two ACKs that answer one pair and carry its pair-id, and those ACKs left t1 of that very
-/// pair apart: only their ratio is what the reverse path did. t1 of the last pair would be an
-/// interval of other packets, because in slow start several pairs are on their way before t2 of the
-/// first comes back.
+/// The ratio compares t2 with t1 of the same pair. The paper does not say which pair, but t2 is the
+/// interval of the two ACKs that answer one pair and carry its pair-id, and those ACKs left t1 of
+/// that very pair apart: only their ratio shows the effect of the reverse path. t1 of the last pair
+/// would be an interval of other packets, because in slow start several pairs are in flight before
+/// t2 of the first returns.
 #[derive(Clone, Debug)]
 pub struct PacketPairReceiver {
     probing: Probing,
@@ -24,22 +24,22 @@ pub struct PacketPairReceiver {
     clock: TickClock,
     /// Pair-id and arrival of the last "pair 1".
     first: Option<(u8, Time)>,
-    /// In both-sides mode, the pairs whose t2 has not come back yet, oldest first.
+    /// In both-sides mode, the pairs whose t2 has not returned yet, oldest first.
     timed: VecDeque<TimedPair>,
     ack_every: Option<u32>,
 }
 
-/// A whole pair that has arrived.
+/// A pair that has arrived completely.
 #[derive(Clone, Copy, Debug)]
 struct TimedPair {
     id: u8,
     /// t1 of the paper, in ticks.
     interval: u16,
-    /// Arrival of its second segment, at which the second ACK leaves.
+    /// Arrival of its second segment, when the second ACK leaves.
     arrival: Time,
 }
 
-/// A pair-id is one byte: an older pair can no longer be told from a new one.
+/// A pair-id is one byte: an older pair is indistinguishable from a new one.
 const MOST_TIMED_PAIRS: usize = 256;
 
 impl PacketPairReceiver {
@@ -63,8 +63,8 @@ impl PacketPairReceiver {
         self.timed.push_back(pair);
     }
 
-    /// The sender returns t2 of a pair. The ratio that follows from it acts until that of the next
-    /// pair is known.
+    /// The sender returns t2 of a pair. The resulting ratio applies until that of the next pair is
+    /// known.
     fn take_reverse_interval(&mut self, now: Time, id: u8, reverse: u16) {
         let Some(place) = self.timed.iter().position(|pair| pair.id == id) else { return };
         let pair = self.timed[place];
@@ -97,15 +97,15 @@ impl ReceiverPart for PacketPairReceiver {
                 self.first = Some((id, now));
                 AckRequest {
                     // "The acknowledgement of packet with packet pair 1 type option can be
-                    // delayed"; figure 6: not here.
+                    // delayed"; not in figure 6.
                     immediately: both_sides,
                     option: both_sides.then(|| option(Some((PairMark::First, id)), None)),
                     ..AckRequest::default()
                 }
             }
             Some((PairMark::Second, id)) => {
-                // Without its first (lost, overtaken) there is nothing to report, only the
-                // immediate acknowledgement.
+                // Without its first (lost, reordered) there is nothing to report, only the
+                // immediate ACK.
                 let interval = match self.first.take() {
                     Some((first_id, first)) if first_id == id => Some(self.clock.interval(first, now)),
                     _ => None,
@@ -127,10 +127,10 @@ impl ReceiverPart for PacketPairReceiver {
 
 /// d of the paper, "every three or four packet arrival in proportion to ratio of t1 to t2".
 ///
-/// Acknowledgements leave the receiver t1 apart and arrive t2 apart, so t2/t1 is just the number of
-/// segments that must share one for the reverse link to keep up. Up to 2 ordinary delayed
-/// acknowledgements do already; the paper stops at 4. (It prints the ratio as t1 to t2, which would
-/// shrink as the path grows more asymmetric.)
+/// ACKs leave the receiver t1 apart and arrive t2 apart, so t2/t1 is the number of segments that
+/// must share an ACK for the reverse link to keep up. Delayed ACKs already cover a ratio of 2; the
+/// paper stops at 4. (It prints the ratio as t1 to t2, which would shrink as the path grows more
+/// asymmetric.)
 pub fn segments_per_ack(forward_ticks: u16, reverse_ticks: u16) -> u32 {
     u32::from(reverse_ticks.max(1)).div_ceil(u32::from(forward_ticks.max(1))).clamp(2, 4)
 }
@@ -138,9 +138,9 @@ pub fn segments_per_ack(forward_ticks: u16, reverse_ticks: u16) -> u32 {
 /// K of RFC 4782, section 4.5: R·RTT / (100 · 8 · MSS), at least 2.
 ///
 /// R, the rate of the forward path, is a segment every t1, so that K is RTT / (100 t1): a hundredth
-/// of the segments that fill the path, which leaves about 100 ACKs a round trip. The round trip is
-/// the receiver's: from its ACK of a pair to the segment that returns t2 of that pair. Rounded
-/// down, our choice: more ACKs rather than fewer.
+/// of the BDP in segments, which leaves about 100 ACKs a round trip. The round trip is the
+/// receiver's: from its ACK of a pair to the segment that returns t2 of that pair. Rounded down,
+/// our choice: more ACKs rather than fewer.
 pub fn segments_per_ack_of_window(rtt: Duration, segment_time: Duration) -> u32 {
     let segments = rtt.picoseconds() / segment_time.picoseconds().max(1);
     u32::try_from(segments / 100).unwrap_or(u32::MAX).max(2)
@@ -182,8 +182,8 @@ mod tests {
 
     #[test]
     fn ack_ratio_on_the_papers_asymmetric_path() {
-        // 1000 B at 500 kbit/s: 16 ms, 1 or 2 ticks; a 40 B acknowledgement at 4.8 kbit/s: 66.7 ms,
-        // 6 or 7 ticks.
+        // 1000 B at 500 kbit/s: 16 ms, 1 or 2 ticks; a 40 B ACK at 4.8 kbit/s: 66.7 ms, 6 or 7
+        // ticks.
         assert_eq!(segments_per_ack(2, 7), 4);
         assert_eq!(segments_per_ack(2, 6), 3);
         assert_eq!(segments_per_ack(1, 7), 4);
@@ -206,9 +206,8 @@ mod tests {
         part.on_data(at(second), pair(Some((PairMark::Second, id)), None), INITIAL_TTL);
     }
 
-    /// In slow start pairs 8 and 9 arrive before t2 of pair 7 comes back. The ratio was never
-    /// applied, because t2 was compared with t1 of the last pair only if that was the pair it
-    /// belongs to.
+    /// In slow start pairs 8 and 9 arrive before t2 of pair 7 returns. The ratio was never applied,
+    /// because t2 was compared with t1 of the last pair only if it belonged to that pair.
     #[test]
     fn the_ratio_is_that_of_the_pair_the_reply_names() {
         let mut part = both_sides(Parameters::default());
@@ -222,12 +221,12 @@ mod tests {
             part.on_data(at(210), pair(None, Some((id, reverse))), INITIAL_TTL);
             assert_eq!(part.ack_every(), Some(expected), "pair {id}");
         }
-        // It acts until the next, also while another pair is under way.
+        // It applies until the next, also while another pair is in flight.
         a_pair_arrives(&mut part, 10, 300, 310);
         assert_eq!(part.ack_every(), Some(2));
     }
 
-    /// 300 pairs without a reply: the last 256 are kept, the one that has pair 44's id among them.
+    /// 300 pairs without a reply: the last 256 are kept, including the one that has pair 44's id.
     #[test]
     fn pairs_without_a_reply_are_forgotten_after_the_ids_have_come_round() {
         let mut receiver =
@@ -248,7 +247,7 @@ mod tests {
         assert_eq!(receiver.timed.front().map(|pair| pair.arrival), Some(at(4410)));
     }
 
-    /// RFC 4782, section 4.5. 1 Gbit/s, 1500 B, 100 ms: 8333 segments fill the path, so K = 83. The
+    /// RFC 4782, section 4.5. 1 Gbit/s, 1500 B, 100 ms: a BDP of 8333 segments, so K = 83. The
     /// paper's path, 16 ms and 0.4 s: 25 segments, K = 2.
     #[test]
     fn k_of_rfc_4782() {
@@ -258,7 +257,7 @@ mod tests {
         assert_eq!(segments_per_ack_of_window(milliseconds(100), Duration::ZERO), 1_000_000_000);
         let mut part = both_sides(Parameters { ack_ratio: AckRatio::Rfc4782, ..Parameters::default() });
         a_pair_arrives(&mut part, 7, 0, 10);
-        // 5.01 s after the ACKs of the pair: 501 ticks of one segment each; t2 has no say in it.
+        // 5.01 s after the ACKs of the pair: 501 ticks of one segment each; t2 plays no role.
         part.on_data(at(5020), pair(None, Some((7, 1))), INITIAL_TTL);
         assert_eq!(part.ack_every(), Some(5));
     }

@@ -1,16 +1,16 @@
 //! The detector of competing flows.
 //!
-//! A flow alone on a link that queues has its whole increase in the queue: with the link at
-//! cwnd/RTT segments per second, the gradient g = (dRTT * cwnd/RTT)/dcwnd is 1 whatever k is. With
-//! a share s of the link, and others that grow by m segments per round trip while this flow grows
-//! by k, it is g = s (k + m)/k. So g is measured twice: before k drops to 1, when a large k makes g
-//! close to the share s, and after, when k = 1 makes the increase of others weigh most. If either
-//! is away from 1, others compete.
+//! For a flow alone on a link with a queue, its whole increase ends up in the queue: with the link
+//! at cwnd/RTT segments per second, the gradient g = (dRTT * cwnd/RTT)/dcwnd is 1 whatever k is.
+//! With a share s of the link, and others that grow by m segments per round trip while this flow
+//! grows by k, it is g = s (k + m)/k. So g is measured twice: before k drops to 1, when a large k
+//! makes g close to the share s, and after, when k = 1 gives the increase of others the most
+//! weight. If either is away from 1, others compete.
 
 use super::parameters::{Hold, Parameters};
 use crate::estimate::round_trip::RoundTripTimes;
 
-/// Most round trips over which a gradient is measured, as the mean of them (our choice).
+/// Maximum number of round trips over which a gradient is averaged (our choice).
 const GRADIENT_ROUNDS: usize = 3;
 
 /// A round trip whose segments were sent under this mean window, in segments, and had this mean
@@ -58,30 +58,29 @@ pub enum Detection {
     Waiting,
     /// It has, and k has dropped to 1, in this round trip.
     Triggered { was_strong: bool },
-    /// ACKs of this round trip are for data sent in that one, partly while k was high: the last of
-    /// the first gradient.
+    /// ACKs of this round trip are for data sent in that one, partly at high k: the last of the
+    /// first gradient.
     Settling { was_strong: bool },
     /// The second gradient, with k = 1, is being measured.
     Confirming,
-    /// Both are measured; waiting for the queue to go down.
+    /// Both are measured; waiting for the queue to drain.
     Decided,
 }
 
-/// Competition, as long as it is believed.
+/// The current assumption of competition.
 #[derive(Clone, Copy, Debug)]
 struct Competition {
     rounds: f64,
     /// There has been a queue since it was last empty.
     queued: bool,
-    /// There has been a loss, too: that the queue drains then says nothing of the others.
+    /// There has also been a loss: the drained queue then says nothing about other flows.
     lost: bool,
 }
 
 /// The detector.
 #[derive(Clone, Debug, Default)]
 pub struct Detector {
-    /// Windows at the ends of the last two round trips, the latest first; 0 where a loss was
-    /// between.
+    /// Windows at the ends of the last two round trips, the latest first; 0 if a loss came between.
     windows: [f64; 2],
     gradient: Gradient,
     pub detection: Detection,
@@ -89,7 +88,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// Other flows compete, as far as is believed.
+    /// Whether other flows are assumed to compete.
     pub const fn is_competing(&self) -> bool {
         self.competition.is_some()
     }
@@ -100,8 +99,8 @@ impl Detector {
         *self = Self { competition, ..Self::default() };
     }
 
-    /// A round trip is over, which had these round-trip times, a queue throughout or not, and this
-    /// window at its end, in segments. `grew`: as it does in congestion avoidance.
+    /// A round trip with these round-trip times ended, with or without a queue throughout, and with
+    /// this window in segments. `grew`: as in congestion avoidance.
     pub fn end_round(
         &mut self,
         times: &RoundTripTimes,
@@ -110,7 +109,7 @@ impl Detector {
         grew: bool,
         parameters: &Parameters,
     ) {
-        // What was acknowledged in this round trip was sent in the one before, when the window went
+        // Data acknowledged in this round trip was sent in the previous one, when the window went
         // from one of these to the other.
         let [end, begin] = self.windows;
         self.windows = [window, end];
@@ -149,7 +148,8 @@ impl Detector {
         }
     }
 
-    /// Ends competition when its time is over or the queue has drained without a loss.
+    /// Ends the assumption of competition when its time is over or the queue has drained without a
+    /// loss.
     fn age(&mut self, queued: bool, measured: bool, parameters: &Parameters) {
         let Some(competition) = &mut self.competition else { return };
         competition.rounds -= 1.0;

@@ -1,11 +1,11 @@
 //! Adaptive TCP's knowledge of a path: its strength and whether others compete.
 //!
 //! "The collaborative congestion control scheme has shown the usefulness and benefit of
-//! collaboration among parallel TCP flows by sharing dynamic congestion information": what a flow
-//! knows of its path is a value that parallel flows can pass from one to the other. Together they
-//! are then one A-TCP of strength k (our reconstruction; the paper gives no more than this sentence
-//! and that A-TCP adjusts "the group strength k of parallel TCP flows"): each of N members grows by
-//! k/N, a loss of one is a loss of all, and the detector looks at the sum of their windows.
+//! collaboration among parallel TCP flows by sharing dynamic congestion information": a flow's
+//! knowledge of its path is a value that parallel flows can share. Together they are then one A-TCP
+//! of strength k (our reconstruction; the paper gives only this sentence and that A-TCP adjusts
+//! "the group strength k of parallel TCP flows"): each of N members grows by k/N, a loss of one is
+//! a loss of all, and the detector uses the sum of their windows.
 
 use super::detector::{Detection, Detector};
 use super::parameters::Parameters;
@@ -18,7 +18,7 @@ pub struct Srtt {
     pub latest: f64,
     /// srtt_min.
     minimum: f64,
-    /// srtt_max of this loss epoch, and of the one before; 0 where there was none.
+    /// srtt_max of this loss epoch, and of the previous one; 0 without one.
     maximum: f64,
     last_maximum: f64,
 }
@@ -46,8 +46,8 @@ impl Srtt {
     /// uses the same value for this as the threshold queuing delay level used to trigger the
     /// competition detector".
     fn threshold(&self, parameters: &Parameters) -> f64 {
-        // Before the first loss there is no epoch before this one, and srtt_max says nothing of the
-        // size of the queue.
+        // Before the first loss there is no previous epoch, and srtt_max does not show the size of
+        // the queue.
         let part = if self.last_maximum > 0.0 {
             parameters.congested_part * (self.maximum.max(self.last_maximum) - self.minimum)
         } else {
@@ -73,10 +73,11 @@ pub struct Group {
     /// k.
     pub(super) strength: f64,
     pub(super) srtt: Srtt,
-    /// When the last round trip of the group was over.
+    /// End of the group's last round trip.
     pub(super) round_over: Time,
     pub(super) detector: Detector,
-    /// Losses of the group so far, when the last of them was, and what it left of each window.
+    /// Number of the group's losses, the time of the last one, and the fraction it left of each
+    /// window.
     pub(super) epoch: u64,
     pub(super) lost_at: Time,
     pub(super) kept: f64,
@@ -99,8 +100,8 @@ impl Default for Group {
 }
 
 impl Group {
-    /// Ends a member's round trip; returns whether the group's ends, too. It has one at a time,
-    /// whichever member sees its end.
+    /// Ends a member's round trip; returns whether it also ends the group's, of which there is one
+    /// at a time, whichever member ends it.
     pub(super) fn ends_round(&mut self, now: Time) -> bool {
         let ends = self.members <= 1.0 || now.since(self.round_over).seconds() >= self.srtt.latest;
         if ends {
@@ -109,9 +110,8 @@ impl Group {
         ends
     }
 
-    /// A round trip is over: measures the gradient, and adapts k. `base` is the smallest round-trip
-    /// time in seconds, `window` the window at the end in segments; `grew`: it did as in congestion
-    /// avoidance.
+    /// A round trip ended: measures the gradient, and adapts k. `base` is the smallest round-trip
+    /// time in seconds, `window` the final window in segments; `grew`: as in congestion avoidance.
     pub(super) fn end_round(
         &mut self,
         times: &RoundTripTimes,
@@ -120,8 +120,8 @@ impl Group {
         grew: bool,
         parameters: &Parameters,
     ) {
-        // Our choice: a queue counts as one when it has stood above a tenth of the threshold for a
-        // whole round trip.
+        // Our choice: a queue counts if it stayed above a tenth of the threshold for a whole round
+        // trip.
         let queued =
             times.minimum.is_finite() && times.minimum - base > 0.1 * self.srtt.threshold(parameters);
         self.detector.end_round(times, queued, window, grew, parameters);
@@ -136,7 +136,7 @@ impl Group {
         };
     }
 
-    /// Starts the detector when the queue passes the threshold, and rearms it when it is below.
+    /// Starts the detector when the queue exceeds the threshold, and rearms it below.
     pub(super) fn check_congestion(&mut self, parameters: &Parameters) {
         if !self.srtt.is_congested(parameters) {
             self.detector.detection = Detection::Waiting;
@@ -148,11 +148,11 @@ impl Group {
         }
     }
 
-    /// A loss that all members answer, and which leaves this part of each window: the number of the
-    /// epoch that it begins.
+    /// A loss to which all members respond, keeping this fraction of each window. Returns the
+    /// number of the new epoch.
     ///
-    /// Whatever drained the queue or stopped the increase, the measurement and k restart: "the
-    /// strength k of Adaptive TCP is dynamically decided" within each epoch (equation 5 has it go
+    /// Whether it drained the queue or stopped the increase, the measurement and k restart: "the
+    /// strength k of Adaptive TCP is dynamically decided" within each epoch (equation 5 raises it
     /// from 1 to its knee).
     pub(super) fn lose(&mut self, now: Time, kept: f64) -> u64 {
         self.epoch += 1;

@@ -1,10 +1,10 @@
-//! Adaptive TCP (A-TCP) of Cho and Bettati, as the ALTCP paper describes it: a flow grows as strong
-//! as k flows of TCP while it is alone and the queue is short, and is Reno otherwise.
+//! Adaptive TCP (A-TCP) of Cho and Bettati, as the ALTCP paper describes it: a flow grows like k
+//! flows of TCP while it is alone and the queue is short, and is Reno otherwise.
 //!
-//! The paper says what A-TCP does, not how: "It does so by keeping track of the minimum and maximum
-//! of the smoothed Round Trip Time (srtt_min and srtt_max, respectively) and triggers detection
-//! when the estimated queue build-up (srtt - srtt_min) exceeds some threshold". The threshold, the
-//! growth of k and the detector are ours; each is marked "our choice".
+//! The paper describes A-TCP's behaviour, not its mechanism: "It does so by keeping track of the
+//! minimum and maximum of the smoothed Round Trip Time (srtt_min and srtt_max, respectively) and
+//! triggers detection when the estimated queue build-up (srtt - srtt_min) exceeds some threshold".
+//! The threshold, the growth of k and the detector are ours; each is marked "our choice".
 
 mod detector;
 mod group;
@@ -39,11 +39,11 @@ pub const ENTRY: Entry = Entry {
 pub struct Adaptive {
     parameters: Parameters,
     reno: Reno,
-    /// Its own knowledge, or that of its group. Boxed, or every window algorithm would be as large.
+    /// Its own knowledge, or that of its group. Boxed to keep other window algorithms small.
     group: Held<Group>,
     round: RoundTrip,
     times: RoundTripTimes,
-    /// As a member of a group: its window in the sum, and the group's losses that it has answered.
+    /// As a member of a group: its window in the sum, and the group's losses it has responded to.
     counted: Option<f64>,
     answered: u64,
 }
@@ -62,12 +62,12 @@ impl Adaptive {
         }
     }
 
-    /// The window whose growth makes the queue: of a group, the sum.
+    /// The window whose growth makes the queue; for a group, the sum.
     fn window(&self, state: &WindowState) -> f64 {
         self.counted.map_or(state.cwnd, |counted| self.group.window - counted + state.cwnd)
     }
 
-    /// The group has had a loss a round trip ago at most, and this member has answered it.
+    /// Whether this member has responded to a loss of the group at most a round trip ago.
     fn has_answered(&self, now: Time) -> bool {
         let since = now.since(self.group.lost_at).seconds();
         self.group.members > 1.0
@@ -147,7 +147,7 @@ impl Adaptive {
         }
     }
 
-    /// After it: shares its knowledge with the group.
+    /// After an event: shares its knowledge with the group.
     pub(super) fn give_to(&mut self, group: &mut Group, state: &WindowState) {
         self.group.window += state.cwnd - self.counted.replace(state.cwnd).unwrap_or(0.0);
         group.clone_from(&*self.group);
@@ -216,12 +216,12 @@ mod tests {
         before: f64,
         acknowledged: u64,
         smoothed: f64,
-        /// Strongest it has been.
+        /// Maximum strength so far.
         strongest: f64,
     }
 
     impl Link {
-        /// 100 Mbit/s or so over 50 ms: 500 segments in the path.
+        /// About 100 Mbit/s over 50 ms: a BDP of 500 segments.
         fn new(others: f64, others_add: f64) -> Self {
             Self {
                 capacity: 10_000.0,
@@ -235,8 +235,8 @@ mod tests {
             }
         }
 
-        /// A round trip: every segment of the window is acknowledged, with the queue that it found
-        /// when it was sent, while the windows grew from what they were to what they are.
+        /// A round trip: every segment of the window is acknowledged, with the queue it found when
+        /// sent, while the windows grew from their old to their new values.
         fn round(&mut self, adaptive: &mut Adaptive, state: &mut WindowState) {
             let window = state.cwnd;
             let grown = self.others_add + window - self.before;
@@ -263,7 +263,7 @@ mod tests {
             self.before = window;
         }
 
-        /// Round trips until this holds; how many.
+        /// Runs until this holds; returns the number of round trips.
         fn run_until(
             &mut self,
             adaptive: &mut Adaptive,
@@ -291,7 +291,7 @@ mod tests {
         assert_eq!(adaptive.group.detector.detection, Detection::Decided);
         assert!(!adaptive.group.detector.is_competing(), "{adaptive:?}");
         assert!(state.cwnd > 500.0);
-        // After a loss the queue is empty, and it grows strong again.
+        // After a loss the queue is empty, and its strength grows again.
         adaptive.on_loss(&loss(&state), &mut state);
         for _ in 0..5 {
             link.round(&mut adaptive, &mut state);
@@ -345,8 +345,8 @@ mod tests {
         }
     }
 
-    /// Held until the queue drains without a loss, competition outlives ten round trips and a queue
-    /// that a loss has drained; when the other flows leave after that, the next drain ends it.
+    /// With "drain", competition outlives ten round trips and a queue drained by a loss; when the
+    /// other flows leave after that, the next drain ends it.
     #[test]
     fn a_drain_after_a_loss_does_not_end_competition() {
         let mut adaptive = Adaptive::new(Parameters::default());
@@ -366,7 +366,7 @@ mod tests {
         );
     }
 
-    /// Four members grow together by k, and one loss takes W/(2k) of each, once.
+    /// Four members together grow by k, and one loss takes W/(2k) of each, once.
     #[test]
     fn a_group_grows_and_cuts_as_one_flow() {
         let mut group = Group::default();
@@ -390,7 +390,7 @@ mod tests {
             }
         });
         assert!((grown - 408.0).abs() < 0.1, "8 in a round trip: {grown}");
-        // The second and the third lose in one round trip; the others hear of it.
+        // The second and the third lose in one round trip; the others are notified.
         group.srtt.latest = 0.1;
         each(&mut group, &mut |index, member, state| {
             if index == 1 || index == 2 {
@@ -403,8 +403,8 @@ mod tests {
         assert!((group.window / cut - 1.0).abs() < 1e-9, "the sum of the windows is kept");
     }
 
-    /// The queue that a member measures comes from the sum of the windows, its own growth since its
-    /// last report to the group included.
+    /// The queue that a member measures comes from the sum of the windows, including its own growth
+    /// since its last report to the group.
     #[test]
     fn a_member_sees_the_sum_of_the_windows() {
         let mut group = Group::default();

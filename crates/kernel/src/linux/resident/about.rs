@@ -1,4 +1,4 @@
-//! Description of the loaded object, in a page that the kernel keeps with the programs.
+//! Description of the loaded object, in a page that lives in the kernel with the programs.
 
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -7,15 +7,15 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use super::super::object::MapSpec;
 use super::super::sys::Mapping;
 
-/// Says that a page is one of these, and of which version.
+/// Magic number and version of the page.
 const LAYOUT: u64 = u64::from_le_bytes(*b"scabout\x01");
 /// Words of the page.
 const WORDS: usize = 128;
-/// Namespaces whose default before is kept.
+/// Namespaces whose former default can be stored.
 const DEFAULTS: usize = 8;
-/// Where in the page they are: of each the number and 16 bytes of a name.
+/// Offset of the defaults in the page: number and 16-byte name of each.
 const DEFAULTS_AT: usize = 6;
-/// Where the text of the algorithm is.
+/// Offset of the algorithm's label.
 const LABEL_AT: usize = DEFAULTS_AT + 3 * DEFAULTS;
 
 /// Numbers of the maps that belong together.
@@ -23,7 +23,7 @@ const LABEL_AT: usize = DEFAULTS_AT + 3 * DEFAULTS;
 pub struct Numbers {
     /// Of the registration.
     pub operations: u32,
-    /// Of the page of switches and counters.
+    /// The map that holds the page.
     pub control: u32,
     /// Of the ring.
     pub records: u32,
@@ -54,7 +54,7 @@ impl About {
         Mapping::new(map, 8 * WORDS, 0, true).map(Self)
     }
 
-    /// Writes the page. A label that does not fit is cut.
+    /// Writes the page. A label that is too long is truncated.
     pub fn fill(&self, name: &str, label: &str, since: u64, numbers: Numbers) {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         self.0.store(1, two(numbers.operations, numbers.control), Release);
@@ -118,8 +118,8 @@ impl About {
         self.text(LABEL_AT, WORDS)
     }
 
-    /// Keeps what was the default of a namespace. Of more namespaces than there is room for,
-    /// nothing is kept.
+    /// Stores the former default of a namespace. Without room for another namespace, stores
+    /// nothing.
     pub fn remember(&self, namespace: u64, before: &str) {
         let rows = (0..DEFAULTS).map(|row| DEFAULTS_AT + 3 * row);
         let free = |at: &usize| [0, namespace].contains(&self.0.load(*at, Acquire));

@@ -20,11 +20,11 @@ pub struct Totals {
     pub events: u64,
     /// ACKs among them.
     pub acks: u64,
-    /// Connections for which there was no memory: Reno controls them.
+    /// Connections without state, because memory ran out: Reno controls them.
     pub without_state: u64,
     /// ACKs under Reno.
     pub fallback_acks: u64,
-    /// Events for which the ring of a recording had no room.
+    /// Events lost because the recording's ring was full.
     pub lost_records: u64,
     /// Events that were recorded.
     pub recorded: u64,
@@ -47,19 +47,19 @@ impl Control {
         Mapping::new(map, page(), 0, true).map(Self)
     }
 
-    /// Makes a new page ready. User space looks at the ring by itself: nobody is to be woken.
+    /// Initializes a new page. User space polls the ring: no wake-ups.
     pub fn begin(&self) {
         self.0.store(2, 1, Release);
         self.0.store(0, LAYOUT, Release);
     }
 
-    /// Switches the recording of connections that begin from now on; of all, off.
+    /// Switches recording on for connections that begin from now on, or off for all.
     pub fn set_recording(&self, on: bool) {
         self.0.store(3, if on { std::process::id().into() } else { 0 }, Release);
         self.0.store(1, on.into(), Release);
     }
 
-    /// The process that records, if it lives.
+    /// The process that records, if it is alive.
     pub fn recorder(&self) -> Option<u32> {
         let process = self.0.load(3, Acquire) as u32;
         (process != 0 && is_alive(process)).then_some(process)

@@ -1,7 +1,7 @@
 //! The default congestion control of network namespaces, `net.ipv4.tcp_congestion_control`.
 //!
-//! A namespace keeps its default after the name is gone, so it is put back in every namespace that
-//! can be found: of a process, or of `ip netns`.
+//! A namespace keeps its default after the name is gone, so it is restored in every namespace that
+//! can be found: those of processes and of `ip netns`.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,20 +13,20 @@ use std::path::PathBuf;
 use super::super::sys::enter_namespace;
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-/// The algorithm that every kernel has.
+/// The algorithm that every kernel includes.
 const RENO: &str = "reno";
 
 /// A network namespace.
 #[derive(Debug)]
 pub struct Namespace {
     file: File,
-    /// Its inode, which no other has while it lives.
+    /// Its inode number, unique while it lives.
     pub number: u64,
     /// Where it was found.
     pub place: String,
 }
 
-/// Which namespace a default is of.
+/// Scope of a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// Network namespace of this process.
@@ -51,8 +51,7 @@ impl Scope {
     }
 }
 
-/// Does something in a namespace, in a thread of its own: a thread that has changed its namespace
-/// is of no more use.
+/// Runs `work` in a namespace, in a separate thread, which cannot be reused afterwards.
 fn within<T: Send>(space: &Namespace, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| {
@@ -67,7 +66,7 @@ fn default_here() -> io::Result<String> {
     fs::read_to_string(DEFAULT).map(|name| name.trim().to_owned())
 }
 
-/// Sets the default of a namespace. Returns what it was.
+/// Sets the default of a namespace. Returns the former one.
 pub fn replace(space: &Namespace, name: &str) -> io::Result<String> {
     within(space, || {
         let before = default_here()?;
@@ -99,15 +98,15 @@ fn all() -> Vec<Namespace> {
     found.into_values().filter_map(|(path, place)| namespace(path, place).ok()).collect()
 }
 
-/// The namespaces whose default this is.
+/// The namespaces with this default.
 pub fn holders(name: &str) -> Vec<Namespace> {
     let mut spaces = all();
     spaces.retain(|space| within(space, default_here).is_ok_and(|now| now == name));
     spaces
 }
 
-/// Gives the namespaces whose default this is another: what was `remembered` of them, or of the
-/// host, which a namespace that was made meanwhile has it from, or Reno.
+/// Restores the default of every namespace with this one: the `remembered` one, else the host's
+/// former default, which later namespaces inherited, else Reno.
 pub fn give_back(name: &str, remembered: impl Fn(u64) -> Option<String>) {
     let host = Scope::Host.open().ok().and_then(|host| remembered(host.number));
     for space in holders(name) {

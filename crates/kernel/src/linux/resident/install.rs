@@ -1,4 +1,4 @@
-//! Brings an object into the kernel.
+//! Installs an object in the kernel.
 
 use std::os::fd::{AsFd as _, BorrowedFd};
 
@@ -21,8 +21,8 @@ pub struct Installed {
 }
 
 /// Loads the object of an algorithm, with the parameters of the selection, and registers it under a
-/// name until it is unloaded. `label` is the selection as it was written. Either all of it is there
-/// afterwards, or nothing.
+/// name until it is unloaded. `label` is the selection as written. Either everything is installed,
+/// or nothing.
 pub fn install(
     object: &[u8],
     selection: &Selection,
@@ -55,7 +55,7 @@ pub fn install(
 }
 
 fn refuse_twice(name: &str) -> Result<(), LoadError> {
-    // Without CAP_SYS_ADMIN what is there cannot be seen: then the kernel refuses the name.
+    // Without CAP_SYS_ADMIN existing objects are invisible: then the kernel refuses the name.
     for resident in find().unwrap_or_default() {
         if resident.about.name() == name && resident.is_registered() {
             return Err(LoadError::LoadedAlready(name.to_owned(), resident.about.label()));
@@ -72,7 +72,7 @@ fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Resul
     }
     value.resize(spec.value_size as usize, 0);
     update(map, &[0; 4], &value).map_err(failed("write the parameters"))?;
-    // What a connection began with is what is said of it: nobody changes it any more.
+    // Parameters are frozen: a connection's description stays true.
     bpf_do(command::MAP_FREEZE, Attributes::new().fd(map)).map_err(failed("freeze the parameters"))
 }
 

@@ -1,6 +1,6 @@
-//! Algorithms that decide in the kernel: loaded once, they need no process. The kernel itself keeps
-//! what is registered, so that nothing is pinned and nothing is on disk; what belongs together is
-//! found by the page [`About`], which lives as long as the programs do.
+//! Algorithms that decide in the kernel: once loaded, they need no process. The kernel itself holds
+//! the registration, so that nothing is pinned and nothing is on disk; the maps are found through
+//! the [`About`] page, which lives as long as the programs.
 
 mod about;
 mod control;
@@ -22,7 +22,7 @@ use super::load::information;
 use super::register::{is_installed, remove};
 use super::sys::{bpf_ids, command};
 
-/// Prefix of the names of these objects' maps in the kernel. It is not that of `selfclock kernel
+/// Prefix of these objects' map names in the kernel. It differs from that of `selfclock kernel
 /// run`, which would take them over.
 const PREFIX: &str = "scn_";
 
@@ -37,12 +37,11 @@ pub struct Resident {
     operations: OwnedFd,
 }
 
-/// Every algorithm that [`install`] has brought into the kernel, and that is registered or has
-/// connections.
+/// Every algorithm that [`install`] loaded and that is registered or has connections.
 pub fn find() -> io::Result<Vec<Resident>> {
     let mut found = Vec::new();
     for id in bpf_ids(command::MAP_GET_NEXT_ID)? {
-        // It may be gone by now.
+        // It may have gone meanwhile.
         let Ok(fd) = open(command::MAP_GET_FD_BY_ID, id) else { continue };
         let Ok(information) = information(fd.as_fd()) else { continue };
         if !information[24..].starts_with(b"scn_about\0") {
@@ -68,13 +67,13 @@ pub struct State {
     pub algorithm: String,
     /// Seconds since 1970 when it was loaded.
     pub since: u64,
-    /// Sockets can choose it; else it has those connections alone that were there at `unload`.
+    /// Sockets can choose it; otherwise only connections from before `unload` use it.
     pub registered: bool,
     /// Counters of the programs.
     pub totals: Totals,
     /// The process that records it.
     pub recorder: Option<u32>,
-    /// Network namespaces of which it is the default.
+    /// Network namespaces with this default.
     pub defaults: Vec<String>,
 }
 
@@ -100,7 +99,7 @@ impl Resident {
         }
     }
 
-    /// Makes it the default of a network namespace, and keeps what was the default before.
+    /// Makes it the default of a network namespace, and remembers the former default.
     pub fn make_default(&self, scope: Scope) -> io::Result<String> {
         let space = scope.open()?;
         let before = default::replace(&space, &self.about.name())?;
@@ -110,8 +109,8 @@ impl Resident {
         Ok(before)
     }
 
-    /// Takes its name away, after it was put back what was the default of each namespace before it.
-    /// Its connections go on under it until they close.
+    /// Restores the default of each namespace, then unregisters the name. Its connections continue
+    /// under it until they close.
     pub fn unload(&self) -> io::Result<State> {
         let state = self.state();
         if state.registered {

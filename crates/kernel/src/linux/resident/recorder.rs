@@ -1,4 +1,4 @@
-//! Records what an algorithm in the kernel was told and decided, in the format of [`crate::log`].
+//! Records events and decisions of an algorithm in the kernel, in the format of [`crate::log`].
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::log::{Entry, Writer};
 
 /// Bytes of `struct native_record`: an event, and `struct decision`.
 const RECORD: usize = KernelEvent::SIZE + 24;
-/// Between two looks at the ring, which holds some 20,000 records.
+/// Time between two polls of the ring, which holds some 20,000 records.
 const NAP: Duration = Duration::from_micros(500);
 
 /// Counts of a recording.
@@ -30,16 +30,15 @@ pub struct Recorded {
     pub events: u64,
     /// Connections whose events were written.
     pub flows: u64,
-    /// Connections that were there before, of which nothing is written: their state is not known.
+    /// Earlier connections, which are skipped because their state is unknown.
     pub earlier: u64,
-    /// Connections that were written up to their first lost event.
+    /// Connections recorded only up to their first lost event.
     pub cut: u64,
-    /// Events for which the ring had no room.
+    /// Events lost because the ring was full.
     pub lost: u64,
-    /// Events that were there and are not written: those of connections that were there before, or
-    /// after a lost event.
+    /// Events skipped: those of earlier connections, or after a lost event.
     pub passed_over: u64,
-    /// Why nothing is written any more.
+    /// Why recording stopped.
     pub error: Option<String>,
     /// The algorithm was unloaded meanwhile, and its last connection has closed.
     pub gone: bool,
@@ -64,16 +63,16 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
 enum Progress {
     /// Up to this number.
     Written(u64),
-    /// Not from the beginning, or not to the end.
+    /// Its beginning or an event is missing.
     PassedOver,
 }
 
-/// The connections of a recording.
+/// The connections being recorded.
 #[derive(Debug, Default)]
 struct Flows(BTreeMap<u64, Progress>);
 
 impl Flows {
-    /// Whether an event is to be written: all before it of its connection were.
+    /// Whether an event is to be written: only while its connection has no gap.
     fn takes(&mut self, event: &KernelEvent, recorded: &mut Recorded) -> bool {
         let before = self.0.get(&event.id).copied();
         let progress = match before {
@@ -119,7 +118,7 @@ fn entry(bytes: &[u8; RECORD]) -> Entry {
 }
 
 impl Recorder {
-    /// Begins to record the connections of an algorithm that begin from now on.
+    /// Starts recording connections of an algorithm that begin from now on.
     pub fn start(resident: Resident, selection: &Selection, path: &Path) -> io::Result<Self> {
         if let Some(process) = resident.control.recorder() {
             return Err(io::Error::other(format!("process {process} records it already")));
@@ -128,13 +127,13 @@ impl Recorder {
         let about = format!("{} in the kernel, Linux {}", resident.about.name(), kernel_release());
         let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
         let writer = Mutex::new(Some(Writer::new(file, selection, &about)?));
-        // What a recorder that was killed has left.
+        // Left by a recorder that was killed.
         ring.skip();
         resident.control.set_recording(true);
         Ok(Self { resident, ring, writer, stop: AtomicBool::new(false), recorded: Mutex::default() })
     }
 
-    /// Writes from this thread, until [`Self::stop`] or until nothing of the algorithm is left.
+    /// Records in this thread, until [`Self::stop`] or until the algorithm is gone.
     pub fn run(&self) {
         exact_naps();
         let mut flows = Flows::default();
@@ -150,7 +149,7 @@ impl Recorder {
             }
         }
         self.resident.control.set_recording(false);
-        // An event that was being written when that was switched off is in the ring a moment later.
+        // An event whose write was under way when recording ended reaches the ring a moment later.
         std::thread::sleep(Duration::from_millis(10));
         while self.drain(&mut flows, &mut writer, lost) > 0 {}
         if let Some(writer) = writer
@@ -210,8 +209,8 @@ mod tests {
         KernelEvent { id, number, kind, ..KernelEvent::default() }
     }
 
-    /// Connections are written from their first event to the first that is missing, and those that
-    /// were there before not at all.
+    /// Connections are written from their first event to the first missing one, and earlier
+    /// connections not at all.
     #[test]
     fn connections_are_written_without_gaps() {
         let (mut flows, mut recorded) = (Flows::default(), Recorded::default());
@@ -224,7 +223,7 @@ mod tests {
             (event(1, 4, kind::ACK), false),
             (event(1, 5, kind::ACK), false),
             (event(3, 2, kind::RELEASE), true),
-            // Of a connection that is over nothing is kept.
+            // The state of an ended connection is dropped.
             (event(3, 1, kind::INIT), true),
         ];
         for (event, wanted) in events {
@@ -233,7 +232,7 @@ mod tests {
         assert_eq!((recorded.flows, recorded.earlier, recorded.cut), (3, 1, 1));
     }
 
-    /// Fields are where the C side has them, and the end of a connection is answered by nothing.
+    /// Fields match the C layout, and the end of a connection has no answer.
     #[test]
     fn a_record_of_the_ring() {
         let mut bytes = [0; RECORD];
