@@ -1,6 +1,6 @@
-//! The limit by itself, for profilers: `cargo run --release --example bare_loop -- FLOWS PACKETS
-//! [MILLIONS]`: a dumbbell with FLOWS flows and PACKETS packets in flight each, for MILLIONS
-//! million round trips of one packet.
+//! The engine's upper bound, for profilers: `cargo run --release --example bare_loop -- FLOWS
+//! PACKETS [MILLIONS]`: a dumbbell with FLOWS flows and PACKETS packets in flight each, for
+//! MILLIONS million round trips of one packet.
 
 use selfclock_simulator::bare_loop::bare_loop;
 use std::process::ExitCode;

@@ -1,11 +1,10 @@
-//! Prints a fingerprint of everything that scenarios leave behind, one line a file: `cargo run
-//! --release --example fingerprint -- FILE ...`; with `--short` in the place of files, those of the
-//! short scenarios of `tests/golden`; with `--list-short`, what those scenarios are, as JSON.
+//! Prints a fingerprint of a scenario's complete results, one line a file: `cargo run --release
+//! --example fingerprint -- FILE ...`; `--short` in the place of files covers the short scenarios
+//! of `tests/golden`, and `--list-short` lists them as JSON.
 //!
-//! A change that is to make the simulator faster and nothing else must not change a line. Each
-//! scenario is run twice, to its end or for as long as it takes to send a number of packets: as it
-//! is, and with every packet recorded. The number of events is not part of it, for a faster
-//! simulator may need fewer.
+//! A change that only makes the simulator faster must not change any line. Each scenario runs
+//! twice, to its end or until a number of packets has been sent: without and with a record of every
+//! packet. The number of events is excluded, because a faster simulator may need fewer.
 
 #[path = "../tests/common/short.rs"]
 pub mod short;
@@ -21,11 +20,11 @@ use std::process::ExitCode;
 
 use short::Short;
 
-/// Packets after which a run is ended.
+/// Number of packets that ends a run.
 const PACKETS: u64 = 500_000;
 const PACKETS_RECORDED: u64 = 30_000;
 
-/// At this number of packets sent, or at the scenario's end.
+/// When this number of packets has been sent, at most the scenario's end.
 fn time_of(plan: &Plan, packets: u64) -> Result<Duration, Stopped> {
     let mut simulation = Simulation::new(plan);
     while simulation.packets_sent_and_in_flight().0 < packets && !simulation.advance(1)?.is_finished() {}
@@ -36,7 +35,7 @@ fn fingerprint_of(plan: &Plan) -> Result<u64, Stopped> {
     Ok(fingerprint(Simulation::new(plan).run()?))
 }
 
-/// Both fingerprints of a scenario file, and for how long it was run for each, ps.
+/// Both fingerprints of a scenario file, each with the length of its run, ps.
 pub fn of_file(file: &Path) -> Result<String, Box<dyn Error>> {
     let mut plan = Scenario::load(file, &[])?.plan;
     let whole = time_of(&plan, PACKETS)?;
@@ -49,7 +48,7 @@ pub fn of_file(file: &Path) -> Result<String, Box<dyn Error>> {
     Ok(format!("{result:016x} {packets:016x} {} {}", whole.picoseconds(), recorded.picoseconds()))
 }
 
-/// The fingerprint of a short scenario: it is run once, as it is.
+/// The fingerprint of a short scenario, run once.
 pub fn of_short(short: &Short) -> Result<String, Box<dyn Error>> {
     let file = short::folder().join(short.path).with_extension("toml");
     let plan = Scenario::load(&file, &short.overrides)?.plan;

@@ -1,5 +1,5 @@
-//! Runs one scenario and nothing else, for profilers and instruction counters:
-//! `cargo run --release --example speed -- FILE [PATH=VALUE ...]`.
+//! Runs one scenario, for profilers and instruction counters: `cargo run --release --example speed
+//! -- FILE [PATH=VALUE ...]`.
 
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};

@@ -1,14 +1,14 @@
-//! The limit of speed: packets of the simulator's size in the simulator's lanes, across links that
-//! do nothing but take time, with no protocol and no record.
+//! The engine's upper bound of speed: packets of the simulator's size in the simulator's lanes,
+//! across links with only a delay, without protocol and records.
 //!
 //! A round trip is six hops, resolved when the packet leaves, and one stop: as in the simulator
-//! where there is one flow.
+//! with a single flow.
 
 use crate::engine::{EventQueue, Lanes, Target, packet_order};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
 use selfclock_congestion::units::{Duration, Time};
 
-/// A link that only takes time.
+/// A link with only a delay.
 #[derive(Clone, Copy)]
 struct Link {
     free_at: Time,
@@ -34,7 +34,7 @@ impl Link {
 }
 
 /// Moves packets on a dumbbell with `flows` flows and `packets` in flight of each, for `trips`
-/// round trips of one packet. Returns the packet-hops, six for each trip.
+/// round trips of one packet. Returns the packet-hops, six per trip.
 pub fn bare_loop(flows: u64, packets: u64, trips: u64) -> u64 {
     // Both directions of the bottleneck, then four links for each flow: to it and back, at both
     // ends.

@@ -1,11 +1,10 @@
-//! Links that can send only now and then: the opportunities of a trace, as Mahimahi's `mm-link`
-//! uses them.
+//! Links that send only at given times: the opportunities of a trace, as in Mahimahi's `mm-link`.
 //!
 //! A trace is a list of times, whole milliseconds from its beginning, at each of which one packet
-//! of full size can leave; it is repeated for ever, with its last time as the period (Netravali et
-//! al., USENIX ATC 2015). The account is in bytes: an opportunity that a packet does not use up
-//! serves those behind it, and a packet that needs more goes on with the next. What is left when
-//! nothing waits is lost. A packet that comes at the very time of an opportunity has missed it.
+//! of full size can leave; it repeats forever, with its last time as the period (Netravali et al.,
+//! USENIX ATC 2015). Accounting is in bytes: the rest of an opportunity serves the packets behind,
+//! and a packet that needs more continues with the next. Capacity is lost when nothing waits. A
+//! packet that arrives exactly at an opportunity has missed it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,16 +14,16 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 /// Bytes per opportunity: in Mahimahi the largest packet of a tunnel device, 1500 and a frame of
 /// four bytes.
 pub const OPPORTUNITY: u64 = 1504;
-/// The frame of the tunnel device, with which a packet counts there. So a packet of 1500 B takes
-/// just one opportunity.
+/// The frame of the tunnel device, which counts towards a packet's size there. A packet of 1500 B
+/// thus takes exactly one opportunity.
 pub const FRAME: u64 = 4;
 /// A packet that takes a whole opportunity.
 const FULL_PACKET: u64 = OPPORTUNITY - FRAME;
 
-/// Most opportunities of one millisecond: 1.2 Tbit/s.
+/// Maximum number of opportunities in one millisecond: 1.2 Tbit/s.
 pub const MOST_AT_ONCE: u64 = 100_000;
-/// Most different times of a trace: an hour in which every millisecond has an opportunity, and 64
-/// MB of memory.
+/// Maximum number of different times in a trace: an hour with an opportunity in every millisecond,
+/// and 64 MB of memory.
 pub const MOST_TIMES: usize = 4_000_000;
 /// Latest time of a trace, ms: that of the longest run, 2^63 ps.
 pub const LATEST: u64 = (1 << 63) / 1_000_000_000;
@@ -32,14 +31,14 @@ pub const LATEST: u64 = (1 << 63) / 1_000_000_000;
 /// The opportunities of one repetition of a trace.
 #[derive(Clone, PartialEq, Eq)]
 pub struct DeliveryTrace {
-    /// In the order of time; never empty, and the last is later than zero.
+    /// In ascending order; never empty, and the last is later than zero.
     times: Vec<Opportunities>,
 }
 
 /// The opportunities of one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Opportunities {
-    /// From the beginning of the repetition.
+    /// Time since the beginning of the repetition.
     at: Duration,
     /// Opportunities of the period up to and including these.
     until: u64,
@@ -48,7 +47,7 @@ struct Opportunities {
 /// Why a trace cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A time is before the one before it, which this is, ms.
+    /// A time precedes the previous one, which is given, ms.
     Decreasing(u64),
     /// A time is later than [`LATEST`].
     Late,
@@ -62,7 +61,7 @@ pub enum Refusal {
     NoPeriod,
 }
 
-/// A trace in the making.
+/// A trace under construction.
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryTraceBuilder {
     times: Vec<Opportunities>,
@@ -112,7 +111,7 @@ impl DeliveryTrace {
         self.times[self.times.len() - 1]
     }
 
-    /// After this time it begins again.
+    /// Time after which it repeats.
     pub fn period(&self) -> Duration {
         self.last().at
     }
@@ -129,7 +128,7 @@ impl DeliveryTrace {
         Rate::from_bits_per_second(((bits + period / 2) / period).max(1) as u64)
     }
 
-    /// How many opportunities have come by this time, those of this very time with them.
+    /// Number of opportunities up to and including this time.
     pub fn count_until(&self, time: Time) -> u64 {
         let (now, period) = (time.picoseconds(), self.period().picoseconds());
         let rest = Duration::from_picoseconds(now % period);
@@ -137,21 +136,21 @@ impl DeliveryTrace {
         now / period * self.opportunities() + come.checked_sub(1).map_or(0, |index| self.times[index].until)
     }
 
-    /// When the opportunity of this number comes; the first has the number zero.
+    /// Time of the opportunity with this number, counted from zero.
     pub fn time_of(&self, number: u64) -> Time {
         let (period, rest) = (number / self.opportunities(), number % self.opportunities());
         let index = self.times.partition_point(|each| each.until <= rest);
         Time::ZERO + self.period().times(period) + self.times[index].at
     }
 
-    /// Bytes that opportunities have offered by this time, frames with them.
+    /// Bytes offered by opportunities up to this time, frames included.
     pub fn offered_until(&self, time: Time) -> u64 {
         self.count_until(time) * OPPORTUNITY
     }
 }
 
-/// As scenarios hold it: times in milliseconds, each with the number of its opportunities if it has
-/// several: `1 2x3 5`.
+/// The form in scenarios: times in milliseconds, each with the number of its opportunities if there
+/// are several: `1 2x3 5`.
 impl fmt::Display for DeliveryTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = 0;
@@ -168,43 +167,43 @@ impl fmt::Display for DeliveryTrace {
     }
 }
 
-/// The whole of it: two runs are the same if all their settings are shown the same.
+/// In full: two runs with equal text have equal settings.
 impl fmt::Debug for DeliveryTrace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "DeliveryTrace({self})")
     }
 }
 
-/// How far the opportunities of a link are used.
+/// Progress of a link through its opportunities.
 #[derive(Clone, Debug)]
 pub struct Server {
     trace: Arc<DeliveryTrace>,
-    /// All bytes of all opportunities, used or lost, before the one that is used next.
+    /// Bytes of all opportunities, used or lost, before the next one to be used.
     position: u64,
     /// Bytes used.
     used: u64,
-    /// Size of the packet that was served last, and when its last byte leaves.
+    /// Size of the last packet served, and departure of its last byte.
     last: (u32, Time),
 }
 
 impl Server {
-    /// Before the first opportunity.
+    /// State before the first opportunity.
     pub fn new(trace: Arc<DeliveryTrace>) -> Self {
         Self { trace, position: 0, used: 0, last: (0, Time::ZERO) }
     }
 
-    /// Opportunities unused until now are lost.
+    /// Discards opportunities unused until now.
     pub fn skip_until(&mut self, now: Time) {
         self.position = self.position.max(self.trace.offered_until(now));
     }
 
-    /// When the next byte can leave.
+    /// Earliest departure of the next byte.
     pub fn next(&self) -> Time {
         self.trace.time_of(self.position / OPPORTUNITY)
     }
 
-    /// Serves a packet of `size` bytes next; the opportunities with which its first and its last
-    /// byte leave.
+    /// Serves the next packet, of `size` bytes; returns the opportunities of its first and its last
+    /// byte.
     pub fn serve(&mut self, size: u32) -> (Time, Time) {
         let start = self.next();
         let bytes = u64::from(size) + FRAME;
@@ -215,17 +214,16 @@ impl Server {
         (start, end)
     }
 
-    /// Size of the packet of which a part has left now and a part has not, if there is one.
+    /// Size of the packet that has partly left now, if any.
     pub fn in_service(&self, now: Time) -> Option<u32> {
         let (size, end) = self.last;
         (end > now).then_some(size)
     }
 
-    /// Bytes that have been used by this time, and that there were to use. All that was served had
-    /// come by then.
+    /// Bytes used, and bytes offered, up to this time. Everything served had arrived by then.
     pub fn used_and_offered_until(&self, time: Time) -> (u64, u64) {
         let offered = self.trace.offered_until(time);
-        // All that was served is sent without a gap from then on.
+        // From then on, everything served leaves without a gap.
         (self.used - self.position.saturating_sub(offered).min(self.used), offered)
     }
 }
@@ -245,7 +243,7 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// The example of Mahimahi's documentation: a file that holds just "1" is a link of 12 Mbit/s.
+    /// The example of Mahimahi's documentation: a file with just "1" is a link of 12 Mbit/s.
     #[test]
     fn one_packet_a_millisecond_is_twelve_megabits() {
         let one = trace(&[(1, 1)]).expect("a trace");
@@ -276,7 +274,7 @@ mod tests {
         assert!(trace(&[(1, MOST_AT_ONCE), (2, MOST_AT_ONCE), (LATEST, 1)]).is_ok());
     }
 
-    /// The end of time: nothing overflows, and what would leave after it leaves never.
+    /// At the end of time nothing overflows, and later departures never happen.
     #[test]
     fn nothing_wraps_at_the_end_of_time() {
         let late = Arc::new(trace(&[(LATEST, 1)]).expect("a trace"));
@@ -290,8 +288,8 @@ mod tests {
         assert!(dense.offered_until(last) > dense.offered_until(ms(LATEST - 1)));
     }
 
-    /// Packets one by one against the loop of Mahimahi's description: each opportunity in its turn
-    /// takes what waits, byte by byte.
+    /// Packet by packet against the loop in Mahimahi's description: each opportunity takes what
+    /// waits, byte by byte.
     fn by_hand(trace: &DeliveryTrace, packets: &[(u64, u32)]) -> Vec<(Time, Time)> {
         let mut done = vec![(Time::NEVER, Time::NEVER); packets.len()];
         let (mut next, mut left) = (0, 0);
@@ -331,7 +329,7 @@ mod tests {
             builder.add(at + 1, 1).expect("in order");
             let trace = Arc::new(builder.build().expect("a trace"));
             let mut now = 0;
-            // Some come at the very time of an opportunity.
+            // Some arrive exactly at an opportunity.
             let packets: Vec<(u64, u32)> = packets
                 .into_iter()
                 .map(|(gap, size)| {
@@ -348,7 +346,7 @@ mod tests {
                 })
                 .collect();
             prop_assert_eq!(&served, &by_hand(&trace, &packets));
-            // By the end all that was served is used, and no more than there was.
+            // At the end everything served is used, and no more than was offered.
             let end = served[served.len() - 1].1;
             let (used, offered) = server.used_and_offered_until(end);
             prop_assert_eq!(used, packets.iter().map(|&(_, size)| u64::from(size) + FRAME).sum::<u64>());

@@ -1,6 +1,5 @@
-//! A run that is stepped from outside: at the beginning of a step someone sets window and pacing of
-//! one connection, at its end they are told what the connection saw. For reinforcement learning,
-//! and for whatever else decides elsewhere.
+//! A run stepped from outside: each step starts with a window and pacing for one connection, and
+//! ends with its observations. For reinforcement learning, and other external controllers.
 
 use crate::plan::{Plan, Protocol};
 use crate::simulation::{Simulation, Stopped};
@@ -25,15 +24,14 @@ pub const NAME: &str = "agent";
 /// State at the start of a step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Command {
-    /// Congestion window in segments; held between 1 and 1e9.
+    /// Congestion window in segments; clamped to between 1 and 1e9.
     pub window: f64,
-    /// Rate on the wire at which segments are spaced, bit/s; `None`: acknowledgements are the
-    /// clock.
+    /// Pacing rate on the wire, bit/s; `None` leaves it to the ACK clock.
     pub pacing_bps: Option<f64>,
 }
 
-/// Declares what a step shows: the struct, the names of its fields, and their values in the order
-/// of the names.
+/// Declares a step's observations: the struct, the names of its fields, and their values in the
+/// same order.
 macro_rules! step {
     ($($(#[doc = $about:literal])+ $field:ident,)+) => {
         /// A controlled connection's observations in a step. Bytes are payload.
@@ -56,28 +54,27 @@ macro_rules! step {
 step! {
     /// Simulated time at its end.
     now_s,
-    /// How long it was.
+    /// Length of the step.
     length_s,
-    /// Sent, repeated segments too.
+    /// Sent, retransmissions included.
     sent_bytes,
     /// Acknowledged or SACKed.
     delivered_bytes,
     /// Marked lost.
     lost_bytes,
-    /// Reported as marked congestion-experienced (accurate ECN feedback).
+    /// Reported as CE-marked (accurate ECN feedback).
     marked_bytes,
-    /// Echoes of marks (RFC 3168), at most one per window of data.
+    /// Echoes of CE marks (RFC 3168), at most one per window of data.
     ecn_echoes,
-    /// Expiries of the retransmission timer. After one the window is one segment until the next
-    /// step.
+    /// RTOs. After one the window is one segment until the next step.
     timeouts,
-    /// Mean of the round-trip times measured; without any, the last one; zero before the first.
+    /// Mean of the RTT samples; without any, the last one; zero before the first.
     rtt_s,
     /// Smallest round-trip time of the connection so far; zero before the first.
     rtt_min_s,
     /// Window at the end, segments.
     window_segments,
-    /// Pacing on the wire, bit/s; zero: none.
+    /// Pacing rate on the wire, bit/s; zero without pacing.
     pacing_bps,
     /// In flight at the end.
     in_flight_bytes,
@@ -95,13 +92,13 @@ pub enum NotSteerable {
     Unknown {
         /// The name.
         name: String,
-        /// Those that there are.
+        /// Valid flow names.
         known: Vec<String>,
     },
-    /// It is UDP, or made of short connections.
+    /// The flow is UDP, or consists of short connections.
     #[error("flow {0:?} is not one TCP connection, and only such a flow can be steered")]
     NotOneConnection(String),
-    /// A run with a connection of a foreign stack cannot be copied, as a run that is steered is.
+    /// A run with a connection of a foreign stack cannot be copied, which steering requires.
     #[error("flow {0:?} is of a foreign stack, and a run with one cannot be steered")]
     ForeignStack(String),
     /// The run ends before it starts.
@@ -112,8 +109,8 @@ pub enum NotSteerable {
     Stopped(#[from] Stopped),
 }
 
-/// The algorithm of a steered connection. It has no mind of its own but for what holds for every
-/// algorithm: after a timeout the window is one segment.
+/// The algorithm of a steered connection. It only applies the rule common to all algorithms: after
+/// a timeout the window is one segment.
 #[derive(Clone, Copy, Debug, Default)]
 struct Steered {
     pacing_bps: Option<f64>,
@@ -213,24 +210,23 @@ impl ModelPart for Steered {
     }
 }
 
-/// A run, one flow of which is steered. A value, like a simulation: a clone continues from the same
-/// state.
+/// A run with one steered flow. A value, like a simulation: a clone continues from the same state.
 #[derive(Clone, Debug)]
 pub struct Environment {
     plan: Plan,
     simulation: Simulation,
     flow: usize,
-    /// When the last step ended.
+    /// End of the last step.
     stepped: Time,
 }
 
 impl Environment {
-    /// The run of a plan up to the start of the named flow, which is steered, whatever algorithm
-    /// the plan has for it.
+    /// The run of a plan up to the start of the named flow, which is steered, whatever its
+    /// algorithm in the plan.
     ///
-    /// Its window is in force at all times: proportional rate reduction, by which the transport
-    /// brings a window down in a recovery, is off, as it is in Linux for an algorithm that sets its
-    /// window itself (`cong_control`).
+    /// Its window is always in force: proportional rate reduction, by which the transport lowers a
+    /// window in recovery, is off, as in Linux for an algorithm that sets its window itself
+    /// (`cong_control`).
     pub fn new(plan: &Plan, flow: &str) -> Result<Self, NotSteerable> {
         let mut plan = plan.clone();
         let index =
@@ -251,7 +247,7 @@ impl Environment {
         if start >= simulation.end() {
             return Err(NotSteerable::StartsTooLate(flow.to_owned()));
         }
-        // The first step is to decide on the first segment.
+        // The first step decides on the first segment.
         if start > Time::ZERO {
             simulation.advance_until(Time::from_picoseconds(start.picoseconds() - 1))?;
         }
@@ -259,7 +255,7 @@ impl Environment {
         Ok(Self { plan, simulation, flow: index, stepped })
     }
 
-    /// The plan of the run, with the steered flow in it.
+    /// The plan of the run, including the steered flow.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -269,14 +265,13 @@ impl Environment {
         &self.simulation
     }
 
-    /// The smallest rate on the way of the steered flow's data, as it is at the beginning of the
-    /// run.
+    /// The smallest rate on the steered flow's data path, at the beginning of the run.
     pub fn path_rate(&self) -> Rate {
         let links = self.plan.flows[self.flow].forward.iter().map(|&link| self.plan.links[link].rate);
         links.min().unwrap_or_default()
     }
 
-    /// RTT of a full segment and its ACK on the empty path, as it is at the start.
+    /// RTT of a full segment and its ACK on the empty path, at the start.
     pub fn path_rtt(&self) -> Duration {
         let flow = &self.plan.flows[self.flow];
         let Some(tcp) = flow.protocol.tcp() else { return Duration::ZERO };
@@ -310,7 +305,8 @@ impl Environment {
         }
     }
 
-    /// Sets window and pacing, runs for so long or to the end of the run, and tells what happened.
+    /// Sets window and pacing, runs for `length` or to the end of the run, and returns the
+    /// observations.
     ///
     /// # Errors
     /// As [`Simulation::advance`].

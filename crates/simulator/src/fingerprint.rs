@@ -1,5 +1,4 @@
-//! One number for everything that a run leaves behind: two runs with the same fingerprint have the
-//! same results.
+//! One number for a run's complete results: two runs with equal fingerprints have equal results.
 
 use crate::simulation::Outcome;
 use std::fmt::Write;
@@ -34,8 +33,8 @@ impl Write for Hash {
 pub fn fingerprint(mut outcome: Outcome) -> u64 {
     outcome.summary.events = 0;
     let mut hash = Hash(0xcbf2_9ce4_8422_2325);
-    // Numbers print differently if one bit differs, so the text of an outcome stands for all of it.
-    // A hash takes any text.
+    // Numbers print differently if one bit differs, so the text of an outcome represents it
+    // completely. A hash accepts any text.
     let _ = write!(hash, "{outcome:?}");
     hash.0
 }

@@ -1,13 +1,12 @@
 #![doc = include_str!("../README.md")]
-//!
 //! ## Where to start
 //!
 //! [`plan::Plan`] is a run, fully resolved; [`plan::dumbbell`] and its siblings build one.
-//! [`Simulation`] runs it, and [`Outcome`] is what it leaves behind, made of the types in
-//! [`record`]. [`environment::Environment`] is a run that an agent steers. [`queue`] and [`router`]
-//! have the settings of queue disciplines and router mechanisms.
+//! [`Simulation`] runs it, and [`Outcome`] holds the results, made of the types in [`record`].
+//! [`environment::Environment`] is a run that an agent steers. [`queue`] and [`router`] have the
+//! settings of queue disciplines and router mechanisms.
 
-// What tests inside share with those outside names the crate.
+// Unit tests share code with integration tests that name the crate.
 #[cfg(test)]
 extern crate self as selfclock_simulator;
 

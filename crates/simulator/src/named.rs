@@ -1,18 +1,17 @@
-//! Things of a scenario that are chosen by name and have settings: queue disciplines, mechanisms in
-//! routers.
+//! Components of a scenario chosen by name, with settings: queue disciplines, router mechanisms.
 //!
 //! Each has a file with its [`Settings`], declared by `parameters!`, and a line in the list of its
-//! kind. Scenario files, their JSON Schema, the reference and `selfclock algorithms` know it from
-//! there.
+//! kind. Scenario files, their JSON Schema, the reference and `selfclock algorithms` are generated
+//! from there.
 
 use selfclock_congestion::parameter::{Parameter, ParameterError, Value};
 
-/// Description of a named thing, without an instance.
+/// Description of a named component, without an instance.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
     /// Name in scenarios.
     pub name: &'static str,
-    /// Its purpose, in a sentence.
+    /// Its purpose, in one sentence.
     pub about: &'static str,
     /// RFC or paper.
     pub source: &'static str,
@@ -20,10 +19,10 @@ pub struct Entry {
     pub parameters: &'static [Parameter],
 }
 
-/// Settings that contradict each other.
+/// Contradictory settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contradiction {
-    /// The setting to point at; empty: none of them more than another.
+    /// The setting to point at; empty if none stands out.
     pub parameter: &'static str,
     /// The error.
     pub message: &'static str,
@@ -31,7 +30,7 @@ pub struct Contradiction {
     pub help: &'static str,
 }
 
-/// The settings of a named thing. The defaults are those of its entry.
+/// The settings of a named component. The defaults are those of its entry.
 pub trait Settings: Default {
     /// The row in the list of its kind.
     const ENTRY: Entry;
@@ -42,7 +41,7 @@ pub trait Settings: Default {
     /// If no setting has this name, or the value is of another kind or out of range.
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
 
-    /// Checks what one setting alone cannot show.
+    /// Checks the settings in combination.
     ///
     /// # Errors
     /// If two settings contradict each other.
@@ -51,9 +50,9 @@ pub trait Settings: Default {
     }
 }
 
-/// A kind of named things: the choice of one of them, with its settings.
+/// A kind of named components: the choice of one, with its settings.
 pub trait Named: Sized {
-    /// Each of them, with its defaults.
+    /// All of them, with their defaults.
     fn all() -> impl Iterator<Item = Self> + Clone;
 
     /// Description of the chosen one.
@@ -65,13 +64,13 @@ pub trait Named: Sized {
     /// As [`Settings::set`].
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
 
-    /// Checks the settings against each other.
+    /// Checks the settings in combination.
     ///
     /// # Errors
     /// As [`Settings::check`].
     fn check(&self) -> Result<(), Contradiction>;
 
-    /// The one of this name, with its defaults.
+    /// The one with this name, with its defaults.
     fn named(name: &str) -> Option<Self> {
         Self::all().find(|choice| choice.entry().name == name)
     }
@@ -92,7 +91,7 @@ macro_rules! settings {
                 name: &str,
                 value: selfclock_congestion::parameter::Value<'_>,
             ) -> Result<(), selfclock_congestion::parameter::ParameterError> {
-                // The function that `parameters!` declares, which goes before that of the trait.
+                // The function that `parameters!` declares takes precedence over the trait's.
                 <$kind>::set(self, name, value)
             }
             $(fn check(&self) -> Result<(), $crate::named::Contradiction> {
@@ -103,8 +102,8 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// Declares a kind of named things: an enum of the settings of each, `Parameters` in its module,
-/// that is [`Named`].
+/// Declares a kind of named components: a [`Named`] enum of the settings of each, `Parameters` in
+/// its module.
 macro_rules! named {
     ($(#[$about:meta])+ $kind:ident { $($module:ident::$name:ident,)+ }) => {
         $(#[$about])+

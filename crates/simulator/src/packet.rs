@@ -1,4 +1,4 @@
-//! A packet: one cache line; what few packets carry stands out of line.
+//! A packet: one cache line; rare fields are out of line.
 
 use crate::engine::Due;
 use selfclock_congestion::PeerOption;
@@ -9,11 +9,11 @@ names! {
     /// ECN field of the IP header (RFC 3168). The number of a codepoint is its bits.
     #[repr(u8)]
     pub enum Codepoint {
-        /// The transport does not understand marks.
+        /// The transport is not ECN-capable.
         NotEct = 0 => "not-ect",
-        /// The transport understands marks and answers them in proportion (RFC 9331).
+        /// The transport responds to CE marks in proportion (RFC 9331).
         Ect1 = 1 => "ect(1)",
-        /// The transport understands marks.
+        /// The transport is ECN-capable.
         Ect0 = 2 => "ect(0)",
         /// Congestion experienced.
         Ce = 3 => "ce",
@@ -26,7 +26,7 @@ names! {
     pub enum PacketKind {
         /// TCP segment with payload.
         Data = 0 => "data",
-        /// TCP acknowledgement without payload.
+        /// TCP ACK without payload.
         Ack = 1 => "ack",
         /// First packet of a handshake.
         Syn = 2 => "syn",
@@ -41,32 +41,32 @@ names! {
     }
 }
 
-/// Most SACK blocks on one acknowledgement (RFC 2018: four fit, three beside timestamps).
+/// Maximum number of SACK blocks on one ACK (RFC 2018: four fit, three beside timestamps).
 pub const MAXIMUM_SACK_BLOCKS: usize = 4;
 
 /// No out-of-line part.
 pub const NO_EXTRA: u32 = u32::MAX;
 
-/// A packet on its way. 64 bytes.
+/// A packet in flight. 64 bytes.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct Packet {
-    /// When it reaches its next stop; while it waits in a managed queue, when it arrived there.
+    /// Arrival at its next stop; while it waits in a managed queue, its arrival there.
     pub arrival: Time,
     /// Position among events at that time.
     pub order: u64,
-    /// Data, datagram: number of the first payload byte. Acknowledgement: next byte expected.
+    /// Data, datagram: number of the first payload byte. ACK: next byte expected.
     pub sequence: u64,
-    /// When it was sent: the timestamp value of RFC 7323, exact.
+    /// Send time: the timestamp value of RFC 7323, exact.
     pub sent: Time,
-    /// The timestamp echoed; [`Time::NEVER`] if none.
+    /// The echoed timestamp; [`Time::NEVER`] without one.
     pub echo: Time,
     /// Flow it belongs to.
     pub flow: u32,
     /// Position in the route table of the next link to take.
     pub hop: u32,
-    /// Payload, bytes. An acknowledgement has none: there it is the receiver's count of marked
-    /// payload, bytes modulo 2^32 (accurate ECN feedback; else zero).
+    /// Payload, bytes. An ACK has none: there it is the receiver's count of marked payload, bytes
+    /// modulo 2^32 (accurate ECN feedback; else zero).
     pub payload: u32,
     /// Size on the wire, bytes.
     pub size: u16,
@@ -100,23 +100,22 @@ pub struct Flags(u8);
 impl Flags {
     /// None.
     pub const NONE: Self = Self(0);
-    /// It was sent before.
+    /// Retransmission of an earlier segment.
     pub const RETRANSMISSION: Self = Self(1);
-    /// IP: its transport understands congestion marks, ECT(0) of RFC 3168.
+    /// IP: ECN-capable transport, ECT(0) of RFC 3168.
     pub const ECT_0: Self = Self(2);
-    /// IP: a queue has marked it congestion-experienced. Set beside ECT.
+    /// IP: CE-marked by a queue. Set beside ECT.
     pub const CE: Self = Self(4);
-    /// TCP: the receiver echoes a mark (ECN-Echo).
+    /// TCP: the receiver echoes a CE mark (ECN-Echo).
     pub const ECE: Self = Self(8);
     /// TCP: the sender has reduced its window.
     pub const CWR: Self = Self(16);
-    /// IP: its transport understands congestion marks and reacts to their number, ECT(1) of RFC
-    /// 9331.
+    /// IP: ECN-capable transport with a response in proportion to the marks, ECT(1) of RFC 9331.
     pub const ECT_1: Self = Self(32);
-    /// Either codepoint of a transport that understands marks.
+    /// Either codepoint of an ECN-capable transport.
     pub const ECT: Self = Self(Self::ECT_0.0 | Self::ECT_1.0);
 
-    /// It has one of these.
+    /// Whether any of these is set.
     #[inline]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0
@@ -154,8 +153,8 @@ pub struct Extra {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
-    /// Acknowledgement: the advertised window, bytes, where a router has changed it. `None`: what
-    /// the receiver advertises.
+    /// ACK: the advertised window, bytes, if a router has changed it. `None` for the receiver's
+    /// own.
     pub receive_window: Option<u64>,
     /// Contents of a resource discovery packet.
     pub resource: Option<ResourceDiscovery>,
@@ -164,7 +163,7 @@ pub struct Extra {
 }
 
 impl Extra {
-    /// It has something that packet records show: routers alone see labels.
+    /// Whether it contains anything shown in packet records: labels are visible only to routers.
     pub fn is_recorded(&self) -> bool {
         self.sack_blocks > 0
             || self.option.is_some()
@@ -180,19 +179,19 @@ pub struct ResourceDiscovery {
     pub rate: f64,
     /// "ER": rate that the network allows, bit/s.
     pub allowed: f64,
-    /// "DIR": it is on its way back.
+    /// "DIR": whether it is on its way back.
     pub backward: bool,
 }
 
-/// Storage for out-of-line parts; places are used again, so a run allocates only while their number
+/// Storage for out-of-line parts; slots are reused, so a run allocates only while their number
 /// grows.
 #[derive(Clone, Debug, Default)]
 pub struct Extras {
     places: Vec<Extra>,
     free: Vec<u32>,
-    /// Released packets in this order, if requested.
+    /// Released parts in order, if requested.
     released: Option<Vec<u32>>,
-    /// The bytes of datagrams of foreign stacks, each at the index of its place.
+    /// The bytes of foreign stacks' datagrams, indexed by slot.
     datagrams: Vec<Vec<u8>>,
 }
 
@@ -208,7 +207,7 @@ impl Extras {
     }
 
     /// Stores the bytes of a datagram with an empty part, and returns its index. They last until
-    /// the place is used again.
+    /// the slot is reused.
     pub fn put_datagram(&mut self, bytes: &[u8]) -> u32 {
         let index = self.put(Extra::default());
         let room = self.datagrams.len().max(index as usize + 1);
@@ -219,7 +218,7 @@ impl Extras {
         index
     }
 
-    /// The bytes of the datagram at this index; none where there is no datagram.
+    /// The bytes of the datagram at this index; empty without one.
     pub fn datagram(&self, index: u32) -> &[u8] {
         self.datagrams.get(index as usize).map_or(&[], Vec::as_slice)
     }
@@ -230,7 +229,7 @@ impl Extras {
         if index == NO_EXTRA { Extra::default() } else { self.places[index as usize] }
     }
 
-    /// The part at this index, in its place; `None` for [`NO_EXTRA`].
+    /// The part at this index, in place; `None` for [`NO_EXTRA`].
     #[inline]
     pub fn peek(&self, index: u32) -> Option<&Extra> {
         self.places.get(index as usize)
@@ -265,7 +264,7 @@ impl Extras {
         }
     }
 
-    /// From now on remembers what is released, for [`Extras::take_released`].
+    /// Records released parts from now on, for [`Extras::take_released`].
     pub fn watch(&mut self) {
         self.released = Some(Vec::new());
     }

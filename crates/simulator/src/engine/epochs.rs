@@ -1,9 +1,9 @@
-//! Later values, by epochs: stretches of time of one length, each sorted shortly before it begins.
+//! Later values, in epochs: intervals of equal length, each sorted shortly before it begins.
 //!
-//! Where every flow has a delay of its own, what is scheduled comes in no order, and sorted lanes
-//! (see [`super::lanes`]) would be as many as there are delays. A value is appended to its epoch
-//! instead, wherever in it it falls: no search, and no branch that depends on its time. An epoch
-//! has some forty values, which are sorted while they are in the first cache. This is a calendar
+//! If every flow has a different delay, values are scheduled in no particular order, and sorted
+//! lanes (see [`super::lanes`]) would be as many as the delays. A value is appended to its epoch
+//! instead, whatever its position in it: no search, and no branch that depends on its time. An
+//! epoch has some forty values, which are sorted while they are in the L1 cache. This is a calendar
 //! queue (Brown 1988) whose days are sorted when they come, as in the ladder queue (Tang et al.
 //! 2005).
 
@@ -11,28 +11,28 @@ use super::lanes::Due;
 use super::memory;
 use selfclock_congestion::units::Time;
 
-/// Values of an epoch that its length aims at, and those beyond which, on average, it is set anew.
+/// Target number of values per epoch, and averages beyond which the length is adapted.
 const AIM: u64 = 40;
 const FEWEST: u64 = 14;
 const MOST: u64 = 110;
-/// Values at most: two megabytes of packets. More would leave the cache before their turn, and a
-/// lane, which is written and read in its order, is then quicker however many there are.
+/// Maximum number of values: two megabytes of packets. More would leave the cache before their
+/// turn; a lane, written and read in order, is then faster whatever its length.
 pub const MOST_VALUES: usize = 1 << 15;
-/// Epochs over which that average is taken.
+/// Number of epochs in that average.
 const OBSERVED: u64 = 64;
 /// Keys of a chunk: two cache lines.
 const CHUNK: usize = 16;
 /// No chunk.
 const NONE: u32 = u32::MAX;
-/// Epochs that are told apart at once, at least and at most.
+/// Minimum and maximum number of epochs that are distinguished at once.
 const FEWEST_EPOCHS: u64 = 1 << 10;
 const MOST_EPOCHS: u64 = 1 << 20;
 /// log2 of the longest and the shortest length, ps: a third of a second and a nanosecond.
 const LONGEST: u32 = 38;
 const SHORTEST: u32 = 10;
 
-/// The keys of the values of an epoch, in chunks. A key is the time since the epoch began, and in
-/// the low bits the value's place.
+/// The keys of an epoch's values, in chunks. A key holds the time since the epoch began, and in its
+/// low bits the value's slot.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     first: u32,
@@ -49,37 +49,36 @@ impl Epoch {
 pub struct Epochs<T> {
     /// log2 of the length of an epoch, ps.
     shift: u32,
-    /// Number of the first epoch that is still closed: values of earlier ones are not taken in.
+    /// Number of the first epoch that is still closed: earlier ones accept no values.
     closed: u64,
-    /// Epochs, by their number modulo how many there are, a power of two.
+    /// Epochs, indexed by number modulo their count, a power of two.
     epochs: Vec<Epoch>,
-    /// For each of them a bit: it has values.
+    /// One bit per epoch: whether it has values.
     filled: Vec<u64>,
-    /// Chunks of keys, the chunk behind each in its epoch or among the free ones, and the first of
-    /// those.
+    /// Chunks of keys, the successor of each in its epoch or in the free list, and the head of that
+    /// list.
     keys: Vec<[u64; CHUNK]>,
     next: Vec<u32>,
     free: u32,
-    /// Values, each in the place that was left last, which is still in the cache, and the places
-    /// that are left.
+    /// Values, each in the slot freed last, which is still in the cache, and the free slots.
     values: Vec<T>,
     left: Vec<u32>,
-    /// The place of the value added last.
+    /// Slot of the value added last.
     last: u32,
     count: usize,
-    /// The earliest epoch with values, as far as has been told; `u64::MAX`: there is none.
+    /// The earliest non-empty epoch, as last reported; `u64::MAX` without one.
     told: u64,
-    /// Of the epochs opened since the length was looked at: how many, and how many values they had;
-    /// values refused as too late.
+    /// Since the last adaptation of the length: epochs opened, their values, and values refused as
+    /// too late.
     opened: u64,
     opened_values: u64,
     refused: u64,
-    /// The keys of the epoch that is being opened, in order.
+    /// The keys of the epoch being opened, in order.
     sorted: Vec<u64>,
 }
 
 impl<T> Default for Epochs<T> {
-    /// None: nothing can be added.
+    /// No epochs: nothing can be added.
     fn default() -> Self {
         Self {
             shift: SHORTEST,
@@ -115,18 +114,18 @@ impl<T: Due> Epochs<T> {
         self.count
     }
 
-    /// The epoch of this time is closed, and not too far away to be told apart.
+    /// Whether the epoch of this time is closed, and near enough to be distinguished.
     #[inline(always)]
     pub fn takes(&mut self, time: Time) -> bool {
         let number = time.picoseconds() >> self.shift;
-        // A number before the first closed one is ahead by nearly 2^64.
+        // A number before the first closed one wraps to nearly 2^64.
         let takes = number.wrapping_sub(self.closed) < self.epochs.len() as u64;
         self.refused += u64::from(!takes && number > self.closed);
         takes
     }
 
-    /// Adds a value to its epoch, which must be one that [takes](Self::takes) it. True if
-    /// [`Self::opening`] is earlier now.
+    /// Adds a value to its epoch, which must [accept](Self::takes) it. True if this makes
+    /// [`Self::opening`] earlier.
     #[inline(always)]
     pub fn add(&mut self, time: Time, value: &T) -> bool {
         let number = time.picoseconds() >> self.shift;
@@ -166,7 +165,7 @@ impl<T: Due> Epochs<T> {
         self.keys[epoch.last as usize][offset] = within << (64 - self.shift) | u64::from(place);
     }
 
-    /// One more place for a value.
+    /// Grows by one slot.
     #[cold]
     #[inline(never)]
     fn new_place(&mut self, value: T) -> u32 {
@@ -179,12 +178,12 @@ impl<T: Due> Epochs<T> {
         (self.values.len() - 1) as u32
     }
 
-    /// When to open the epochs next: one epoch ahead, so that what comes is known before its turn.
+    /// When to open the next epochs: one epoch ahead, so that values are known before their turn.
     pub fn opening(&self) -> Time {
         Time::from_picoseconds(self.told.saturating_sub(1) << self.shift)
     }
 
-    /// One more chunk at the end of an epoch.
+    /// Appends a chunk to an epoch.
     #[cold]
     #[inline(never)]
     fn add_chunk(&mut self, place: usize) {
@@ -206,9 +205,8 @@ impl<T: Due> Epochs<T> {
         self.filled[place / 64] |= 1 << (place % 64);
     }
 
-    /// The time of [`Self::opening`] has come. Shows the values of the epochs that are opened, in
-    /// the order of time and order number. True if there is a next opening to wait for; where an
-    /// earlier one came in between, it is waited for already.
+    /// Call at [`Self::opening`]. Shows the values of the opened epochs in the order of time and
+    /// order number. True if there is a next opening to wait for that is not already awaited.
     pub fn open(&mut self, now: Time, mut show: impl FnMut(&T)) -> bool {
         if self.told == u64::MAX || self.opening() > now {
             return false;
@@ -273,12 +271,12 @@ impl<T: Due> Epochs<T> {
         }
     }
 
-    /// The bits of a key that are a place.
+    /// The slot bits of a key.
     fn places(&self) -> u64 {
         (1 << (64 - self.shift)) - 1
     }
 
-    /// Values at one time stand in the order of their order numbers.
+    /// Values at equal times are in the order of their order numbers.
     fn sort_equal_times(&mut self) {
         let places = self.places();
         let mut from = 0;
@@ -296,7 +294,7 @@ impl<T: Due> Epochs<T> {
         }
     }
 
-    /// Asks for the values of an epoch.
+    /// Prefetches the values of an epoch.
     fn prefetch(&self, number: u64) {
         let (places, epoch) = (self.places(), self.epochs[number as usize & (self.epochs.len() - 1)]);
         let (mut chunk, mut rest) = (epoch.first, epoch.count as usize);
@@ -309,7 +307,7 @@ impl<T: Due> Epochs<T> {
         }
     }
 
-    /// Sets the length of the epochs anew where they have become too full, too empty, or too few.
+    /// Adapts the length of the epochs when they have become too full, too empty, or too few.
     #[cold]
     fn adapt(&mut self, show: &mut impl FnMut(&T)) {
         let each = self.opened_values / self.opened;
@@ -320,7 +318,7 @@ impl<T: Due> Epochs<T> {
         }
         let length = (1_u64 << self.shift).saturating_mul(AIM) / each.max(1);
         let shift = shift_of(length);
-        // An epoch that begins in the middle of a longer one has to be opened before these can be.
+        // An epoch that begins in the middle of a longer one must be opened before these can be.
         while shift > self.shift && !self.closed.is_multiple_of(1 << (shift - self.shift)) {
             self.open_epoch(self.closed, show);
         }
@@ -332,7 +330,7 @@ impl<T: Due> Epochs<T> {
         let span = values.last().map_or(0, |last| last.time().since(from).picoseconds() >> shift);
         let wanted = if too_few { 2 * self.epochs.len() as u64 } else { self.epochs.len() as u64 };
         let places = wanted.max((2 * span).next_power_of_two()).max(FEWEST_EPOCHS);
-        // Lengths that would need more are left alone.
+        // A length that would need more epochs is not adopted.
         let (shift, places) =
             if places > MOST_EPOCHS { (self.shift, self.epochs.len() as u64) } else { (shift, places) };
         self.begin(from, shift, places);
@@ -343,7 +341,7 @@ impl<T: Due> Epochs<T> {
         self.opened_values = 0;
     }
 
-    /// Empty epochs of this length, the first of which begins then.
+    /// Empty epochs of this length, the first of which begins at `from`.
     fn begin(&mut self, from: Time, shift: u32, places: u64) {
         self.shift = shift;
         self.closed = from.picoseconds().div_ceil(1 << shift);

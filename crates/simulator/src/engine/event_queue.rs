@@ -1,9 +1,9 @@
-//! The event queue: sorted lanes of what is due, and the first of each lane in order.
+//! The event queue: sorted lanes of due values, and the head of each lane in order.
 //!
-//! However many packets and timers there are, it has one entry for each lane (see
-//! [`super::lanes`]): a handful. The earliest few stand in order: an entry that comes from the
-//! first place mostly goes back to one of these, past one or two others. The rest is a four-ary
-//! heap; four children share a cache line pair and halve the depth of a binary heap.
+//! Whatever the number of packets and timers, it has one entry per lane (see [`super::lanes`]): a
+//! handful. The earliest few are sorted: an entry that leaves the first place mostly returns to one
+//! of these, past one or two others. The rest is a four-ary heap; four children share a cache line
+//! pair and halve the depth of a binary heap.
 
 use super::lanes::{CLOSED, Due, Lanes};
 use selfclock_congestion::units::Time;
@@ -19,15 +19,15 @@ pub enum Target {
     Release(u32),
     /// This flow's application starts, writes or stops.
     Application(u32),
-    /// Delayed-acknowledgement timer of this flow's receiver.
+    /// Delayed-ACK timer of this flow's receiver.
     DelayedAck(u32),
     /// Reordering or loss-probe timer of this flow's sender.
     Rack(u32),
-    /// The transmitter of this link, whose queue is not drop-tail, is free for the next packet.
+    /// The transmitter of this link, whose queue is not drop-tail, is ready for the next packet.
     Transmitter(u32),
     /// Timer of this router mechanism.
     Router(u32),
-    /// Epochs of packets in flight have to be opened. No event of the simulation.
+    /// Epochs of packets in flight must be opened. Not an event of the simulation.
     Opening,
 }
 
@@ -36,23 +36,23 @@ const KIND_SHIFT: u32 = 28;
 /// Set in the order number of a packet: it comes after all timers.
 const PACKET: u64 = 1 << 63;
 
-/// Bits of the number of a packet among those of its link. They are too few after more than an hour
-/// at 100 Gbit/s: its packets then have the place of the next link.
+/// Bits of a packet's number on its link. They overflow after more than an hour at 100 Gbit/s: its
+/// packets then sort with the next link's.
 const NUMBER_BITS: u32 = 35;
 
-/// The order number of packet number `number` of a link, at its other end: see [`super`].
+/// The order number of packet number `number` of a link, at its far end: see [`super`].
 #[inline(always)]
 pub const fn packet_order(link: usize, number: u64) -> u64 {
     (PACKET | (link as u64) << NUMBER_BITS) + number
 }
 
-/// The order number of a timer: kind, and whose it is.
+/// The order number of a timer: its kind and owner.
 #[inline(always)]
 const fn timer_order(target: u32) -> u64 {
     (target as u64) << 32
 }
 
-/// Links and flows that the packing has room for.
+/// Maximum number of links or flows that the packing allows.
 pub const MAXIMUM_INDEX: u32 = (1 << KIND_SHIFT) - 1;
 
 impl Target {
@@ -96,19 +96,19 @@ pub struct Event {
     pub target: Target,
 }
 
-/// An entry is put together in registers and its parts stored one by one, each in the width in
-/// which it is loaded: stored and then loaded in another width, it would wait for every earlier
-/// store to reach the cache.
+/// An entry is assembled in registers and its parts are stored one by one, each in the width in
+/// which it is loaded: a load in another width would wait for every earlier store to reach the
+/// cache.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     time: u64,
     order: u64,
-    /// Its target, and in the upper half the lane of timers that it is the first of, if it is one.
+    /// Its target; in the upper half, the timer lane that it heads, if any.
     whose: u64,
 }
 
 impl Entry {
-    /// In the place of one: later than all.
+    /// A sentinel later than every entry.
     const NONE: Self = Self { time: u64::MAX, order: u64::MAX, whose: u64::MAX };
 
     #[inline(always)]
@@ -129,7 +129,7 @@ impl Entry {
     }
     #[inline(always)]
     fn before(&self, other: &Self) -> bool {
-        // One comparison of 128 bits instead of two with a branch between them.
+        // One 128-bit comparison instead of two with a branch between them.
         ((self.time as u128) << 64 | self.order as u128) < ((other.time as u128) << 64 | other.order as u128)
     }
     #[inline(always)]
@@ -140,7 +140,7 @@ impl Entry {
     }
 }
 
-/// A timer in a lane of them.
+/// A timer in a lane.
 #[derive(Clone, Copy, Debug, Default)]
 struct Timed {
     time: Time,
@@ -158,11 +158,11 @@ impl Due for Timed {
     }
 }
 
-/// Entries that stand in order.
+/// Number of sorted entries.
 const NEAR: usize = 8;
 
-/// A few entries in order, in arrays of their parts: parts side by side would be loaded in another
-/// width than stored.
+/// A few sorted entries, as arrays of their parts: adjacent parts would be loaded in another width
+/// than stored.
 #[derive(Clone, Debug)]
 struct Near {
     times: [u64; NEAR],
@@ -193,7 +193,7 @@ impl Near {
 pub struct EventQueue {
     /// The earliest entries, in order.
     near: Near,
-    /// A heap of those that are later than all of these.
+    /// A heap of all later entries.
     far: Vec<Entry>,
     timers: Lanes<Timed>,
 }
@@ -213,7 +213,7 @@ impl EventQueue {
         self.push_here(time, target);
     }
 
-    /// Like the above, inlined where it is called for each packet.
+    /// Like `push`, inlined where it is called for each packet.
     #[inline(always)]
     pub fn push_here(&mut self, time: Time, target: Target) {
         let target = target.pack();
@@ -225,12 +225,12 @@ impl EventQueue {
         }
     }
 
-    /// Epochs have to be opened then, before anything else of that time happens.
+    /// Schedules an opening of epochs, before all other events of that time.
     fn push_opening(&mut self, time: Time) {
         self.push_entry(Entry::new(time, 0, Target::Opening.pack(), 0));
     }
 
-    /// If the earliest event is an opening of the epochs of these packets, opens them.
+    /// Opens the epochs of these packets if their opening is the earliest event.
     #[inline(always)]
     pub fn open_epochs<T: Due>(&mut self, in_flight: &mut Lanes<T>) -> bool {
         let is_opening = self.near.get(0).target() == const { Target::Opening.pack() };
@@ -253,8 +253,8 @@ impl EventQueue {
         }
     }
 
-    /// Adds a lane of packets that was empty: when its first packet is due. In the place of a lane
-    /// [`CLOSED`]: the epochs of these packets are to be opened.
+    /// Adds a lane of packets that was empty, at the time of its first packet. For a lane
+    /// [`CLOSED`], schedules the opening of the epochs of these packets.
     #[inline]
     pub fn push_packets<T: Due>(&mut self, time: Time, order: u64, lane: u32, in_flight: &Lanes<T>) {
         if lane == CLOSED {
@@ -286,14 +286,14 @@ impl EventQueue {
         })
     }
 
-    /// When the earliest event is due that is not in the lane of the earliest of all;
-    /// [`Time::NEVER`]: there is none.
+    /// Time of the earliest event outside the lane of the very earliest; [`Time::NEVER`] without
+    /// one.
     #[inline(always)]
     pub fn second_time(&self) -> Time {
         Time::from_picoseconds(self.near.times[1])
     }
 
-    /// When the earliest event is due, and the lane of packets that it is for, if it is for one.
+    /// Time of the earliest event, and its lane of packets, if any.
     #[inline(always)]
     pub fn peek_lane(&self) -> Option<(Time, Option<u32>)> {
         let entry = self.near.get(0);
@@ -304,7 +304,7 @@ impl EventQueue {
         (!entry.is_none()).then_some((time, None))
     }
 
-    /// Removes the earliest event, which is not for packets. Returns what it is for.
+    /// Removes the earliest event, which is not for packets. Returns its target.
     #[inline]
     pub fn pop(&mut self) -> Option<Target> {
         let Self { near, far, timers, .. } = self;
@@ -322,8 +322,8 @@ impl EventQueue {
         Some(Target::unpack(timed.target))
     }
 
-    /// The earliest event was for packets, of a lane whose next packet is due then; `None`: it is
-    /// now empty.
+    /// The earliest event was for packets, of a lane whose next packet is due at `next`; `None` if
+    /// it is now empty.
     #[inline(always)]
     pub fn advance_lane(&mut self, lane: u32, next: Option<(Time, u64)>) {
         match next {
@@ -345,12 +345,12 @@ impl EventQueue {
     }
 }
 
-/// Puts an entry in the place of the first: past those that are now before it.
+/// Replaces the first entry, and moves it past those that are now before it.
 #[inline(always)]
 fn replace_first(near: &mut Near, far: &mut [Entry], entry: Entry) {
     for place in 1..NEAR {
         let next = near.get(place);
-        // Here a branch for equal times, which are rare, is cheaper than a comparison of 128 bits.
+        // A branch for the rare equal times is cheaper here than a 128-bit comparison.
         if entry.time < next.time || (entry.time == next.time && is_lower(entry.order, next.order)) {
             return near.put(place - 1, entry);
         }
@@ -365,7 +365,7 @@ fn replace_first(near: &mut Near, far: &mut [Entry], entry: Entry) {
     }
 }
 
-/// Not compiled into where times are equal seldom.
+/// Out of line, because equal times are rare.
 #[cold]
 #[inline(never)]
 fn is_lower(order: u64, other: u64) -> bool {
@@ -400,7 +400,7 @@ fn push_far(far: &mut Vec<Entry>, entry: Entry) {
     far[index] = entry;
 }
 
-/// Puts an entry in the place of the first of the heap, or below it. Its parts come in registers.
+/// Replaces an entry of the heap and moves it down. Its parts come in registers.
 #[inline(never)]
 fn sift_down(far: &mut [Entry], time: u64, order: u64, whose: u64) {
     let entry = Entry { time, order, whose };
@@ -414,7 +414,7 @@ fn sift_down(far: &mut [Entry], time: u64, order: u64, whose: u64) {
     entry.put(&mut far[index]);
 }
 
-/// The least child of a place in the heap, and where it is.
+/// The least child of a position in the heap, and its index.
 #[inline(always)]
 fn least_child(far: &[Entry], index: usize) -> Option<(usize, Entry)> {
     let first = index * ARITY + 1;
@@ -437,7 +437,7 @@ mod tests {
         Time::from_picoseconds(picoseconds)
     }
 
-    /// Targets of timers, in the order in which they come at one time.
+    /// Targets of timers, in their order at equal times.
     const KINDS: [fn(u32) -> Target; 7] = [
         Target::Application,
         Target::Rack,
@@ -448,8 +448,8 @@ mod tests {
         Target::Router,
     ];
 
-    /// At one time: an opening, timers by kind and index, packets by link and number; whatever came
-    /// first into the queue.
+    /// At equal times: an opening, timers by kind and index, packets by link and number, whatever
+    /// the order of insertion.
     #[test]
     fn the_order_at_one_time_is_that_of_the_places() {
         let timers: Vec<Target> = KINDS.iter().flat_map(|kind| [0, 1, 99, MAXIMUM_INDEX].map(kind)).collect();
@@ -477,7 +477,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against a sorted list, with additions and removals mixed.
+        /// Against a sorted list, with interleaved additions and removals.
         #[test]
         fn behaves_as_a_sorted_list(steps in proptest::collection::vec((prop::bool::weighted(0.6), 0_u64..50, 0_u32..200), 1..200)) {
             let mut queue = EventQueue::default();

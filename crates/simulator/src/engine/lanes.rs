@@ -1,20 +1,20 @@
-//! Things that are due at some time, in a few sorted lanes.
+//! Values due at some time, in a few sorted lanes.
 //!
 //! Most of what a simulator schedules comes nearly in order: packets leave a link one after
-//! another, timers of one kind are set for the same time ahead. So instead of one place each in a
-//! heap, they are appended to *lanes*, each of which is in order, and only the first of each lane
-//! stands in the event queue. A lane is a ring, and its values are read one after another, so a
-//! packet in flight costs no search and hardly a cache miss.
+//! another, timers of one kind are set for the same time ahead. So instead of a heap entry each,
+//! they are appended to *lanes*, each of which is sorted, and only the head of each lane is in the
+//! event queue. A lane is a ring that is read sequentially, so a packet in flight costs no search
+//! and hardly a cache miss.
 //!
-//! A value goes to the lane that ends last of those that end before it (patience sorting). There
-//! are then as many lanes as there are different delays under way, whatever the number of links and
+//! A value goes to the latest-ending lane among those that end before it (patience sorting). The
+//! number of lanes is then that of different delays in flight, whatever the number of links and
 //! flows: three for a hundred flows on a dumbbell.
 
 use super::epochs::{Epochs, MOST_VALUES};
 use super::ring::Ring;
 use selfclock_congestion::units::Time;
 
-/// Distance in values at which the memory of a value is prefetched.
+/// Distance, in values, of prefetches.
 const PREFETCHED: usize = 16;
 
 /// Position in the order of events.
@@ -25,13 +25,13 @@ pub trait Due: Copy {
     fn order(&self) -> u64;
 }
 
-/// Where there are more lanes than these, what is added goes to its epoch.
+/// With more lanes than this, new values go to epochs.
 const FEW: usize = 24;
 
-/// In the place of a lane: the value is in an epoch that is closed still.
+/// In the place of a lane: the value is in an epoch that is still closed.
 pub const CLOSED: u32 = u32::MAX;
 
-/// The last of a lane that was ever in it.
+/// The end of a lane, even if it has left.
 #[derive(Clone, Copy, Debug)]
 struct End {
     time: Time,
@@ -44,12 +44,12 @@ struct End {
 pub struct Lanes<T> {
     lanes: Vec<Ring<T>>,
     /// The end of each lane, the latest first. An empty lane keeps its end: nothing can be added
-    /// before it any more.
+    /// before it.
     ends: Vec<End>,
-    /// There are more than [`FEW`] lanes, and few enough values for epochs to be faster.
+    /// Whether there are more than [`FEW`] lanes, and few enough values for epochs to be faster.
     many: bool,
-    /// Later values where there would be many lanes, and the lane that receives them when their
-    /// epoch is opened.
+    /// Later values if there would be many lanes, and the lane that receives them when their epoch
+    /// is opened.
     epochs: Epochs<T>,
     epoch_lane: Option<u32>,
 }
@@ -61,12 +61,12 @@ impl<T> Default for Lanes<T> {
 }
 
 impl<T: Due> Lanes<T> {
-    /// Finds the lane for a value that is due then, and notes that it ends with it. The value must
+    /// Finds the lane for a value due at `time`, and records the value as its end. The value must
     /// be added next.
     #[inline(always)]
     fn lane_for(&mut self, time: Time, order: u64) -> u32 {
         for end in &mut self.ends {
-            // The later ones all end after it, so the ends stay in order.
+            // Later ones all end after it, so the ends stay sorted.
             if end.time < time || (end.time == time && end.order < order) {
                 (end.time, end.order) = (time, order);
                 return end.lane;
@@ -80,12 +80,12 @@ impl<T: Due> Lanes<T> {
         let lane = self.lanes.len() as u32;
         self.lanes.push(Ring::default());
         self.ends.push(End { time, order, lane });
-        // Once epochs have been given up, there are none again.
+        // Once abandoned, epochs do not come back.
         self.many |= self.epoch_lane.is_none() && self.ends.len() > FEW;
         lane
     }
 
-    /// Puts what comes from now on into epochs.
+    /// Puts all further values into epochs.
     fn begin_epochs(&mut self) {
         let latest = self.ends.first().map_or(Time::ZERO, |end| end.time);
         let earliest =
@@ -97,9 +97,8 @@ impl<T: Due> Lanes<T> {
         self.epochs = Epochs::new(earliest, span, self.len() as u64);
     }
 
-    /// The time of an opening has come: what is due next goes to its lane. Returns that lane and
-    /// when the next opening is, if there is one to wait for; the lane with its first value, if it
-    /// had none.
+    /// Handles an opening: moves the next due values to their lane. Returns that lane and the next
+    /// opening, if there is one to wait for; the lane with its first value, if it was empty.
     #[inline(never)]
     pub fn open(&mut self, now: Time) -> (Option<(T, u32)>, Option<Time>) {
         let Self { lanes, epochs, epoch_lane: Some(lane), .. } = self else { return (None, None) };
@@ -112,16 +111,15 @@ impl<T: Due> Lanes<T> {
         (first, is_next.then(|| epochs.opening()))
     }
 
-    /// When the epochs have to be opened next, if there are any.
+    /// Time of the next opening of epochs, if any.
     pub fn opening(&self) -> Time {
         self.epochs.opening()
     }
 
-    /// Adds a value that is due at this time. Returns it where it is, its lane, and true if the
-    /// event queue must be told ([`EventQueue::push_packets`](super::EventQueue::push_packets)): it
-    /// is the first there, or the next opening of the epochs is earlier now. The caller sees to it
-    /// that the value, too, says when it is due: it may be a copy of one that was due at another
-    /// time.
+    /// Adds a value due at this time. Returns it in place, its lane, and whether the event queue
+    /// must be told ([`EventQueue::push_packets`](super::EventQueue::push_packets)) because it
+    /// heads the lane, or makes the next opening earlier. The caller must set the value's own time:
+    /// it may be a copy of a value due at another time.
     #[inline(always)]
     pub fn add(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         if self.many {
@@ -138,7 +136,7 @@ impl<T: Due> Lanes<T> {
         (ring.push(*value), lane, is_first)
     }
 
-    /// [`Self::add`] where there are many lanes.
+    /// [`Self::add`] with many lanes.
     #[inline(never)]
     fn add_to_epoch(&mut self, time: Time, order: u64, value: &T) -> (&mut T, u32, bool) {
         if self.epoch_lane.is_none() {
@@ -152,9 +150,8 @@ impl<T: Due> Lanes<T> {
         self.add_to_lane(time, order, value)
     }
 
-    /// Adds a place for a value that is due at this time, which the caller writes there part by
-    /// part. Returns it, its lane, and true if it is the first there, so that the lane must be put
-    /// into the event queue.
+    /// Adds a slot for a value due at this time, which the caller fills in place. Returns it, its
+    /// lane, and whether it heads the lane, which must then enter the event queue.
     #[inline(always)]
     pub fn add_place(&mut self, time: Time, order: u64) -> (&mut T, u32, bool)
     where
@@ -166,8 +163,8 @@ impl<T: Due> Lanes<T> {
         (ring.push_place(), lane, is_first)
     }
 
-    /// Removes the first value of a lane, of which there must be one, and tells `advance` when the
-    /// one is due that is then the first, if there is one.
+    /// Removes the head of a non-empty lane, and calls `advance` with the time of the new head, if
+    /// any.
     #[inline(always)]
     pub fn take_first(&mut self, lane: u32, advance: impl FnOnce(Option<&T>)) -> T {
         let ring = &mut self.lanes[lane as usize];
@@ -177,7 +174,7 @@ impl<T: Due> Lanes<T> {
         value
     }
 
-    /// Removes the first value of a lane, of which there must be one, without reading it.
+    /// Removes the head of a non-empty lane, without reading it.
     #[inline(always)]
     pub fn drop_first(&mut self, lane: u32) {
         let ring = &mut self.lanes[lane as usize];
@@ -185,13 +182,13 @@ impl<T: Due> Lanes<T> {
         ring.prefetch(PREFETCHED);
     }
 
-    /// The value `ahead` places behind the head of a lane.
+    /// The value `ahead` positions behind the head of a lane.
     #[inline(always)]
     pub fn get(&self, lane: u32, position: usize) -> Option<&T> {
         self.lanes[lane as usize].get(position)
     }
 
-    /// When the first value of a lane is due, if there is one.
+    /// Time of the head of a lane, if any.
     #[inline(always)]
     pub fn first_due(&self, lane: u32) -> Option<(Time, u64)> {
         self.lanes[lane as usize].front().map(|next| (next.time(), next.order()))
@@ -233,8 +230,8 @@ mod tests {
         }
     }
 
-    /// Three delays, values added at the time of the clock plus one of them: three lanes, however
-    /// many values.
+    /// Three delays, values added at the clock's time plus one of them: three lanes, whatever the
+    /// number of values.
     #[test]
     fn as_many_runs_as_delays() {
         let mut lanes = Lanes::default();
@@ -245,9 +242,9 @@ mod tests {
         assert_eq!(lanes.lanes.len(), 3);
     }
 
-    /// The network's use of lanes and the event queue: values come in their order, if they are
-    /// added at the time of the clock or later. Returns how many did come, each as the first of
-    /// those that there were, and whether there were epochs.
+    /// Uses lanes and the event queue like the network: values come in order if they are added at
+    /// or after the clock's time. Returns how many came, each as the earliest of those present, and
+    /// whether there were epochs.
     fn in_turn(steps: &[(u64, usize)], break_openings: bool) -> (usize, bool) {
         let (mut lanes, mut events, mut taken) = (Lanes::default(), EventQueue::default(), 0);
         let mut waiting = BTreeSet::new();
@@ -257,7 +254,7 @@ mod tests {
             while events.open_epochs(&mut lanes) {}
             if let Some(&(delay, count)) = steps.next() {
                 for number in 0..count as u64 {
-                    // Numbers in no order, each once.
+                    // Numbers in random order, each once.
                     next_order += 1;
                     let order = packet_order((next_order * 7_919 % 31) as usize, next_order);
                     let time = Time::from_picoseconds(now + delay * (number + 1));
@@ -285,8 +282,8 @@ mod tests {
         (taken, lanes.epoch_lane.is_some())
     }
 
-    /// Delays from nothing to far beyond the epochs, many of them, so that lengths are set anew;
-    /// equal times among them.
+    /// Many delays from zero to far beyond the epochs, so that lengths are adapted; equal times
+    /// among them.
     fn steps() -> impl Strategy<Value = Vec<(u64, usize)>> {
         let delay = prop_oneof![
             4 => 1_u64..1 << 22, 2 => (1_u64..64).prop_map(|steps| steps << 14), 1 => Just(0), 1 => 1_u64..1 << 40
@@ -296,7 +293,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// With epochs, as without: in the order of time and order number, and none is left.
+        /// With and without epochs, values come in the order of time and order number, and none is
+        /// left.
         #[test]
         fn epochs_keep_the_order(steps in steps()) {
             let (taken, _) = in_turn(&steps, false);
@@ -314,8 +312,7 @@ mod tests {
         assert!(epochs && taken == 75_000);
     }
 
-    /// Three hundred delays come to use epochs, and the test above sees an opening that is not
-    /// told.
+    /// Three hundred delays lead to epochs, and the test above detects an unreported opening.
     #[test]
     fn the_test_of_epochs_can_fail() {
         let steps: Vec<(u64, usize)> =
@@ -327,7 +324,7 @@ mod tests {
     }
 
     proptest! {
-        /// Taken from the lane whose first is the earliest, values come in order.
+        /// Taken from the lane with the earliest head, values come in order.
         #[test]
         fn runs_are_in_order(times in proptest::collection::vec(0_u64..50, 1..200)) {
             let mut lanes = Lanes::default();

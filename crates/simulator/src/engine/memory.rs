@@ -1,17 +1,17 @@
-//! Hints to the machine about memory. They change nothing but the time that things take.
+//! Memory hints. They affect only speed.
 //!
 //! With thousands of flows nearly everything that an event touches has left the caches since the
-//! flow's last event. What the next events touch is known from the packets that are next in their
-//! lane, so it is on its way while this one is computed. And where ten thousand flows have their
-//! state on thousands of small pages, finding a page takes as long as reading it: large arrays ask
-//! for large pages.
+//! flow's last event. The next packets of a lane show what the next events will touch, so it is
+//! prefetched while this one is computed. And where ten thousand flows have their state on
+//! thousands of small pages, finding a page takes as long as reading it: large arrays request large
+//! pages.
 
-/// Bytes that the caches hold as one.
+/// Bytes of a cache line.
 const LINE: usize = 64;
-/// Bytes of a large page, of those machines that have them in this size.
+/// Bytes of a large page, on machines with this size.
 const LARGE_PAGE: usize = 2 << 20;
 
-/// Asks for the cache lines from byte `FROM` to before byte `TO` of a value, or to its end.
+/// Prefetches the cache lines from byte `FROM` up to byte `TO` of a value, or to its end.
 #[inline(always)]
 pub fn prefetch<const FROM: usize, const TO: usize, T>(value: &T) {
     for line in FROM / LINE..TO.min(size_of::<T>()).div_ceil(LINE) {
@@ -24,16 +24,16 @@ pub fn prefetch<const FROM: usize, const TO: usize, T>(value: &T) {
 #[allow(unsafe_code)]
 fn prefetch_line(address: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: a hint that may be given any address.
+    // SAFETY: a hint, valid for any address.
     unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) }
 }
 
-/// The language has no stable way to say it for other machines.
+/// No stable equivalent for other machines.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 fn prefetch_line(_address: *const u8) {}
 
-/// An empty vector with this capacity, on large pages if it is large and the system has any.
+/// An empty vector with this capacity, on large pages if it is large and the system supports them.
 pub fn vector<T>(capacity: usize) -> Vec<T> {
     let mut values = Vec::with_capacity(capacity);
     let room = values.spare_capacity_mut();
@@ -43,7 +43,7 @@ pub fn vector<T>(capacity: usize) -> Vec<T> {
     values
 }
 
-/// Reserves room for exactly this many more values. What is large is extended where it is.
+/// Reserves room for exactly this many more values. Large vectors are extended in place.
 pub fn reserve<T>(values: &mut Vec<T>, more: usize) {
     values.reserve_exact(more);
     let bytes = values.capacity() * size_of::<T>();
@@ -55,11 +55,11 @@ pub fn reserve<T>(values: &mut Vec<T>, more: usize) {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn use_large_pages(start: *mut u8, bytes: usize) {
-    // Whole large pages within it, so that what lies beside it is left alone.
+    // Only whole large pages inside it, so that neighbouring memory is unaffected.
     let skipped = start.align_offset(LARGE_PAGE);
     let Some(whole) = bytes.checked_sub(skipped).map(|rest| rest / LARGE_PAGE * LARGE_PAGE) else { return };
-    // SAFETY: a hint about memory that the vector owns; what it holds does not change. That it
-    // fails where there are no large pages does not matter.
+    // SAFETY: a hint about memory that the vector owns; its contents do not change. Failure,
+    // without large pages, is harmless.
     unsafe { libc::madvise(start.wrapping_add(skipped).cast(), whole, libc::MADV_HUGEPAGE) };
 }
 

@@ -1,7 +1,7 @@
 //! Random numbers: one stream per consumer.
 //!
-//! Every consumer (a link's loss, a link's jitter, a flow) has a stream of its own, named by what
-//! it is for and its index. Adding a flow or a link does not change what another one draws.
+//! Every consumer (a link's loss, a link's jitter, a flow) has its own stream, named by purpose and
+//! index. Adding a flow or a link does not change the draws of another.
 
 use rand::Rng;
 use rand_pcg::Pcg64;
@@ -38,8 +38,8 @@ pub struct Stream(Pcg64);
 impl Stream {
     /// The stream of a run with this seed for this purpose and index.
     pub fn new(seed: u64, purpose: Purpose, index: usize) -> Self {
-        // The generator's own stream number separates the sequences; the seed alone chooses the
-        // place in them.
+        // The generator's own stream number separates the sequences; the seed only selects the
+        // position in them.
         let stream = (purpose as u128) << 64 | index as u128;
         Self(Pcg64::new(u128::from(seed), stream))
     }

@@ -1,24 +1,22 @@
 //! A queue of plain values in a ring.
 //!
-//! What `VecDeque` does, for `Copy` values only: popping moves nothing but a counter. It stands in
-//! every hot path: packets on a wire, packets in a queue, segments outstanding. A large one grows
-//! by an eighth and not to twice its size: what is in flight then takes hardly more memory than its
-//! packets, and of the caches no more than it needs.
+//! Like `VecDeque`, for `Copy` values only: popping only moves a counter. It is in every hot path:
+//! packets on a wire, packets in a queue, outstanding segments. A large one grows by an eighth
+//! instead of doubling: packets in flight then take little more memory, and cache, than their size.
 
 use super::memory::{self, prefetch};
 
 /// Initial capacity of a ring.
 const FEWEST: usize = 8;
-/// One of fewer places grows to twice its size.
+/// Rings below this size double when they grow.
 const SMALL: usize = 4096;
 
 /// A growable ring. Positions are counted from the front.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
-    /// Places outside of the queue hold old values.
+    /// Slots outside the queue hold old values.
     places: Vec<T>,
-    /// Place of the first value, and place for the next one: both below the number of places, if
-    /// there are any.
+    /// Slot of the first value, and of the next one to add: both below the number of slots, if any.
     front: u32,
     end: u32,
     length: u32,
@@ -31,14 +29,14 @@ impl<T> Default for Ring<T> {
 }
 
 impl<T: Copy> Ring<T> {
-    /// The place of a position that is not beyond the number of places.
+    /// The slot of a position, which must not exceed the number of slots.
     #[inline]
     fn place(&self, position: usize) -> usize {
         let place = self.front as usize + position;
         if place < self.places.len() { place } else { place - self.places.len() }
     }
 
-    /// The place behind this one.
+    /// The slot after this one.
     #[inline(always)]
     fn behind(&self, place: u32) -> u32 {
         let next = place + 1;
@@ -91,7 +89,7 @@ impl<T: Copy> Ring<T> {
         self.get_mut(self.len().wrapping_sub(1))
     }
 
-    /// Adds a value at the end, and returns it where it is.
+    /// Adds a value at the end, and returns it in place.
     #[inline]
     pub fn push(&mut self, value: T) -> &mut T {
         if self.len() == self.places.len() {
@@ -105,9 +103,8 @@ impl<T: Copy> Ring<T> {
         held
     }
 
-    /// Adds a place at the end, for a value to be written there part by part: put together
-    /// elsewhere and then copied, it would be written twice, and read before the first time is
-    /// over. Holds some old value.
+    /// Adds a slot at the end, to be filled in place: a value assembled elsewhere would be written
+    /// twice, and read before the first write completes. Holds some old value.
     #[inline(always)]
     pub fn push_place(&mut self) -> &mut T
     where
@@ -122,8 +119,8 @@ impl<T: Copy> Ring<T> {
         &mut self.places[place as usize]
     }
 
-    /// Makes more room, of which there is none left. What stands before the end of the places moves
-    /// to their new end; what stands at their beginning stays behind it.
+    /// Grows a full ring. Values before the end of the storage move to its new end; those at its
+    /// beginning stay.
     #[cold]
     #[inline(never)]
     fn grow(&mut self, filler: T) {
@@ -148,7 +145,7 @@ impl<T: Copy> Ring<T> {
         Some(value)
     }
 
-    /// Removes the first value, which there must be.
+    /// Removes the first value of a non-empty ring.
     #[inline(always)]
     pub fn take_front(&mut self) -> T {
         let value = self.places[self.front as usize];
@@ -156,7 +153,7 @@ impl<T: Copy> Ring<T> {
         value
     }
 
-    /// Removes the first value, which there must be, without reading it.
+    /// Removes the first value of a non-empty ring, without reading it.
     #[inline]
     pub fn drop_front(&mut self) {
         debug_assert!(self.length > 0);
@@ -173,7 +170,7 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Asks for the memory of where the next value will be.
+    /// Prefetches the slot of the next value.
     #[inline(always)]
     pub fn prefetch_end(&self) {
         if let Some(value) = self.places.get(self.end as usize) {
@@ -200,8 +197,8 @@ impl<T: Copy> Ring<T> {
         }
     }
 
-    /// Position of the first value for which `before` is false; it must be true for all before that
-    /// and for none after.
+    /// Position of the first value for which `before` is false; it must be true for all values
+    /// before that and for none after.
     pub fn partition_point(&self, mut before: impl FnMut(&T) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -247,8 +244,7 @@ mod tests {
             taken in 0_usize..SMALL,
             steps in proptest::collection::vec(0_u8..10, 1..400),
         ) {
-            // Also one that is large and begins anywhere, so that it grows by an eighth around its
-            // end.
+            // Also large and with any front, so that it grows by an eighth around its end.
             let mut ring = Ring::default();
             (0..filled).for_each(|value| { ring.push(value); });
             (0..filled).for_each(|value| { ring.drop_front(); ring.push(value); });

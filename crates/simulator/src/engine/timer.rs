@@ -1,4 +1,4 @@
-//! Lazy timers: moving a deadline later costs nothing.
+//! Lazy timers: postponing a deadline costs nothing.
 
 use super::{EventQueue, Target};
 use selfclock_congestion::units::Time;
@@ -6,14 +6,13 @@ use selfclock_congestion::units::Time;
 /// A timer that can be set, moved and cancelled at any time and has at most one live entry in the
 /// event queue.
 ///
-/// A retransmission timer is moved with every acknowledgement and hardly ever fires. So a later
-/// deadline is only written down; when the entry in the queue comes up early, it is put back with
-/// the deadline then current. Its place among events at the same time is whose it is, so laziness
-/// does not show in their order.
+/// A retransmission timer moves with every ACK and hardly ever fires. So a later deadline is only
+/// stored; when the entry in the queue comes up early, it is requeued with the current deadline.
+/// Its place among events at the same time is its owner, so laziness does not affect their order.
 #[derive(Clone, Copy, Debug)]
 pub struct Timer {
     deadline: Time,
-    /// Time of the live entry in the queue; entries at other times are left over and ignored.
+    /// Time of the live entry in the queue; entries at other times are stale and ignored.
     entry: Time,
 }
 
@@ -24,7 +23,7 @@ impl Default for Timer {
 }
 
 impl Timer {
-    /// Fires at `deadline` instead of whatever was set before.
+    /// Sets the deadline, whatever was set before.
     #[inline]
     pub fn set(&mut self, events: &mut EventQueue, deadline: Time, target: Target) {
         self.deadline = deadline;
@@ -34,13 +33,13 @@ impl Timer {
         }
     }
 
-    /// To set it to this time or a later one only writes it down.
+    /// Whether setting this time only stores it.
     #[inline]
     pub fn is_quiet_at(&self, deadline: Time) -> bool {
         deadline >= self.entry
     }
 
-    /// Like the above, where the timer is known to be quiet.
+    /// Like `set`, if the entry is known to be early enough.
     pub fn set_quietly(&mut self, deadline: Time) {
         debug_assert!(self.is_quiet_at(deadline));
         self.deadline = deadline;
@@ -52,7 +51,7 @@ impl Timer {
         self.deadline = Time::NEVER;
     }
 
-    /// When it fires; [`Time::NEVER`] if it is not set.
+    /// Time of the deadline; [`Time::NEVER`] if not set.
     #[inline]
     pub fn deadline(&self) -> Time {
         self.deadline
@@ -64,8 +63,8 @@ impl Timer {
         self.deadline != Time::NEVER
     }
 
-    /// An entry of this timer has come up (and was removed from the queue). True if the timer fires
-    /// now; it is then no longer set.
+    /// Handles an entry of this timer (removed from the queue). True if the timer fires now; it is
+    /// then no longer set.
     #[inline]
     pub fn due(&mut self, events: &mut EventQueue, now: Time, target: Target) -> bool {
         if self.entry != now {
@@ -131,7 +130,7 @@ mod tests {
     }
 
     proptest! {
-        /// Against an eager timer: it fires exactly at the deadline last set, if time gets there
+        /// Against an eager timer: it fires exactly at the last deadline, if time reaches that
         /// before it is moved.
         #[test]
         fn fires_as_an_eager_timer(steps in proptest::collection::vec((1_u64..20, proptest::option::of(1_u64..60)), 1..100)) {

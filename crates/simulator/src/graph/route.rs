@@ -1,8 +1,8 @@
 //! Static shortest-path routes.
 //!
-//! A route is the path of least total propagation delay; of several, the one of fewest hops; of
-//! several still, the one whose first link has the lowest index, then its second, and so on. So a
-//! route depends on the network alone, and never on the order in which flows are written.
+//! A route is the path with the least total propagation delay; of several, the one with the fewest
+//! hops; of several still, the one whose first link has the lowest index, then its second, and so
+//! on. So a route depends only on the network, never on the order of the flows.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -52,7 +52,7 @@ pub fn routes(nodes: usize, edges: &[Edge], pairs: &[(usize, usize)]) -> Vec<Opt
     routes
 }
 
-/// A route without the links at its ends that leave no choice.
+/// A route without the forced links at its ends.
 struct Trunk {
     from: usize,
     to: usize,
@@ -95,8 +95,8 @@ impl<'a> Graph<'a> {
         trunk
     }
 
-    /// Dijkstra's search backwards from `to`, until every one of the sorted `sources` is settled.
-    /// The distance of a node that is not yet settled is an upper bound.
+    /// Dijkstra's search backwards from `to`, until all of the sorted `sources` are settled. The
+    /// distance of an unsettled node is an upper bound.
     fn distances_to(&self, to: usize, sources: &[usize]) -> Vec<Distance> {
         let mut distances = vec![UNREACHABLE; self.out.len()];
         let mut queue = BinaryHeap::from([Reverse(((0, 0), to))]);
@@ -121,13 +121,13 @@ impl<'a> Graph<'a> {
         distances
     }
 
-    /// The distance on the near side of a link, from that on its far side.
+    /// The distance at the near end of a link, from that at its far end.
     fn across(&self, link: usize, far: Distance) -> Distance {
         (far.0.saturating_add(self.edges[link].delay.picoseconds().into()), far.1.saturating_add(1))
     }
 
-    /// From the near end, always the lowest link that is on a shortest path. Each step has one hop
-    /// less to go.
+    /// Walks from the near end, always along the lowest link on a shortest path. Each step has one
+    /// hop less to go.
     fn walk(&self, trunk: &Trunk, distances: &[Distance]) -> Option<Vec<usize>> {
         if distances[trunk.from] == UNREACHABLE {
             return None;

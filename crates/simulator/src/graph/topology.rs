@@ -1,6 +1,7 @@
 //! Named topologies: nodes and one-way links between them.
 //!
-//! What a link is made of is a type parameter, so the same shapes serve a scenario file and a test.
+//! The properties of a link are a type parameter, so the same shapes serve a scenario file and a
+//! test.
 
 use crate::shared::Name;
 
@@ -57,7 +58,7 @@ impl<W: Clone> Topology<W> {
     }
 }
 
-/// Names of a link and of its other direction, from its own name or those of the nodes at its ends.
+/// Names of a link and of its reverse direction, from its own name or those of its end nodes.
 pub fn link_names(name: Option<&str>, from: &str, to: &str) -> [String; 2] {
     match name {
         Some(name) => [name.to_owned(), format!("{name}-reverse")],

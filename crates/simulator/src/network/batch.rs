@@ -1,20 +1,20 @@
-//! The way of many packets at once, there and back: see `simulation::batch`.
+//! The path of many packets at once, both ways: see `simulation::batch`.
 
 use super::{FlowRoutes, Network, Packet};
 use crate::engine::EventQueue;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Most segments that one acknowledgement of a batch lets leave.
+/// Maximum number of segments that one ACK of a batch releases.
 pub(crate) const MOST_SEGMENTS: usize = 4;
 
-/// Groups of full segments, each sent at one time and answered by one acknowledgement.
+/// Groups of full segments, each sent at one time and answered by one ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch {
     pub routes: FlowRoutes,
-    /// When the first group is sent, and the time from one to the next.
+    /// Send time of the first group, and time from one to the next.
     pub start: Time,
     pub gap: Duration,
-    /// Segments of a group, and how many of them are left for the acknowledgement of the next.
+    /// Segments of a group, and how many of them are left for the ACK of the next.
     pub segments: u64,
     pub left: u64,
     /// Sizes on the wire, bytes.
@@ -32,33 +32,33 @@ impl Batch {
 /// Fate of the first group of a batch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Passage {
-    /// Number of groups that behave alike, this one included.
+    /// Number of groups that behave alike, including this one.
     pub groups: u64,
-    /// Its segments at the receiver, as many as there are.
+    /// Arrivals of its segments at the receiver.
     received: [Time; MOST_SEGMENTS],
-    /// Its acknowledgement, at the receiver and at the sender.
+    /// Departure of its ACK from the receiver, and arrival at the sender.
     acknowledged: Time,
     arrival: Time,
-    /// The place of that among events at the same time; the place of the next group's is the next.
+    /// The ACK's place among events at the same time; the next group's ACK has the next place.
     order: u64,
-    /// The end of the way back in the route table.
+    /// End of the return path in the route table.
     hop: u32,
 }
 
 impl Passage {
-    /// When the segments of the first group arrive at the receiver.
+    /// Arrivals of the first group's segments at the receiver.
     pub fn received(&self, batch: &Batch) -> &[Time] {
         &self.received[..batch.segments as usize]
     }
-    /// When the first of those arrives that are left for the next acknowledgement, if any is.
+    /// Arrival of the first segment left for the next ACK, if any.
     pub fn first_left(&self, batch: &Batch) -> Option<Time> {
         self.received(batch).get(batch.answered()).copied()
     }
 }
 
 impl Network {
-    /// A packet of this lane arrives at the end of its route, and `more` others of its flow after
-    /// it, each a `gap` later. `None`: fewer than three, or none may follow.
+    /// The head of this lane arrives at the end of its route, followed by `more` packets of its
+    /// flow, each a `gap` later. `None`: fewer than three, or none may follow.
     #[inline]
     pub(crate) fn batch_gap(&self, lane: u32) -> Option<Duration> {
         let first = self.in_flight.get(lane, 0)?;
@@ -77,14 +77,13 @@ impl Network {
         self.in_flight.get(lane, 0)
     }
 
-    /// Fate of the groups of a batch, if nothing else happens in the network. `None`: nothing is
-    /// known.
+    /// Fate of the groups of a batch, if nothing else happens in the network. `None` if unknown.
     pub(crate) fn passage(&self, batch: &Batch) -> Option<Passage> {
         let mut received = [batch.start; MOST_SEGMENTS];
         let times = received.get_mut(..batch.segments as usize)?;
         let (there, _) = self.groups_alike(batch.routes.forward, batch.segment_size, batch.gap, times)?;
         let acknowledged = times[batch.answered() - 1];
-        // What arrives after the end is not acknowledged any more.
+        // Arrivals after the end are no longer acknowledged.
         let last = times[times.len() - 1];
         if last > self.end {
             return None;
@@ -99,8 +98,8 @@ impl Network {
         Some(Passage { groups, received, acknowledged, arrival: back[0], order, hop })
     }
 
-    /// How many groups cross all links of a route as the first one does, and the end of the route.
-    /// The times at which that leaves become those at the end.
+    /// Number of groups that cross all links of a route like the first, and the end of the route.
+    /// The departure times become arrival times.
     fn groups_alike(&self, route: u32, size: u32, gap: Duration, times: &mut [Time]) -> Option<(u64, u32)> {
         let (mut groups, mut hop) = (u64::MAX, route as usize);
         loop {
@@ -117,7 +116,7 @@ impl Network {
         }
     }
 
-    /// Number of groups of a batch, at least one, that have crossed the network.
+    /// Applies the passage of the first `groups` groups, at least one, of a batch.
     pub(crate) fn take_batch(&mut self, batch: &Batch, groups: u64) {
         let mut times = [batch.start; MOST_SEGMENTS];
         let times = &mut times[..batch.segments as usize];
@@ -135,8 +134,8 @@ impl Network {
         }
     }
 
-    /// The next acknowledgement of a batch has left its lane, of which the entry in the event queue
-    /// is not moved.
+    /// Removes the next ACK of a batch from its lane, without moving the lane's entry in the event
+    /// queue.
     #[inline(always)]
     pub(crate) fn drop_of_batch(&mut self, lane: u32) {
         self.in_flight.drop_first(lane);
@@ -147,8 +146,7 @@ impl Network {
         self.in_flight.length_of(lane) as u64
     }
 
-    /// The group at this position in a batch was sent, `lag` after the first, and its ACK is on its
-    /// way.
+    /// Sends the group at this position in a batch, `lag` after the first, and its ACK.
     #[inline(always)]
     pub(crate) fn land_acknowledgement(
         &mut self,
@@ -170,7 +168,7 @@ impl Network {
         }
     }
 
-    /// The entry of a lane, the first in the event queue, is moved to its next packet.
+    /// Moves the first entry of the event queue to the next packet of its lane.
     #[inline]
     pub(crate) fn advance_lane(&mut self, events: &mut EventQueue, lane: u32) {
         events.advance_lane(lane, self.in_flight.first_due(lane));

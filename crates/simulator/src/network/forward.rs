@@ -1,8 +1,8 @@
-//! The way of a packet from stop to stop.
+//! The path of a packet from stop to stop.
 //!
-//! [`Network::forward`] carries it from where it is to its next stop, link after link, at the time
-//! at which it gets there. Where a function returns a time, the packet has reached a receiver that
-//! is run ahead of the clock, then; `None`: it waits at its next stop, or has ended on its way.
+//! [`Network::forward`] carries it to its next stop, link after link, at the time of its arrival
+//! there. Where a function returns a time, the packet reaches then a receiver that is run ahead of
+//! the clock; `None`: it waits at its next stop, or has ended on its way.
 
 use super::link::Passage;
 use super::route_table::Hop;
@@ -13,7 +13,7 @@ use crate::record::packets::PacketEvent;
 use selfclock_congestion::units::Time;
 
 impl Network {
-    /// Carries a packet from before the link of its `hop` to its next stop.
+    /// Carries a packet from the entrance of its `hop`'s link to its next stop.
     #[inline(always)]
     pub(super) fn forward(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
         if self.routes[packet.hop as usize].is_gate() {
@@ -23,7 +23,7 @@ impl Network {
         self.cross(events, now, packet)
     }
 
-    /// Carries a packet across the link of its `hop`, and on to its next stop.
+    /// Carries a packet across its `hop`'s link, and on to its next stop.
     #[inline(always)]
     fn cross(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) -> Option<Time> {
         let size = u32::from(packet.size);
@@ -31,7 +31,7 @@ impl Network {
         let mut hop = packet.hop as usize;
         let mut index = self.routes[hop].link();
         let (stop, order) = 'way: loop {
-            // Most of what comes crosses link after link here, and the arrays stay in registers.
+            // Most packets cross link after link here, with the arrays in registers.
             let (links, routes) = (&mut self.links[..], &self.routes[..]);
             while let Some(arrival) = links[index].accept_plain(at, size) {
                 at = arrival;
@@ -53,8 +53,8 @@ impl Network {
         self.land(events, (at, order), hop, stop, index, packet)
     }
 
-    /// A packet arrives at link `index` that does not just cross it. Returns when it is at the
-    /// other end; `None`: it is not, or has been carried on.
+    /// A packet arrives at link `index` in a case without a shortcut. Returns its arrival at the
+    /// far end; `None` if it ended, or has been carried on.
     #[inline(never)]
     fn accept(
         &mut self,
@@ -85,8 +85,8 @@ impl Network {
         None
     }
 
-    /// A packet has been dropped, lost or, if its transport understands marks, marked by the queue
-    /// of link `index`.
+    /// A packet has been dropped, lost or, with an ECN-capable transport, marked by the queue of
+    /// link `index`.
     #[cold]
     fn on_unusual_passage(
         &mut self,
@@ -110,8 +110,8 @@ impl Network {
         }
     }
 
-    /// A packet is at the other end of link `index`, where its next stop is, at this time and in
-    /// this place among events then.
+    /// A packet reaches the far end of link `index`, where its next stop is, at this time and place
+    /// among events.
     #[inline(always)]
     fn land(
         &mut self,
@@ -137,7 +137,7 @@ impl Network {
             }
         }
         let (landed, lane, is_news) = self.in_flight.add(at, order, packet);
-        // Copied whole and then changed: put together from its parts it would be written twice.
+        // Copied whole and then modified: assembled from parts it would be written twice.
         (landed.arrival, landed.order, landed.hop) = (at, order, hop as u32);
         if is_news {
             events.push_packets(at, order, lane, &self.in_flight);
@@ -145,7 +145,7 @@ impl Network {
         None
     }
 
-    /// A packet reaches a receiver that is run ahead of the clock, unless the run ends before.
+    /// A packet reaches a receiver that is run ahead of the clock, unless the run ends first.
     #[inline(always)]
     fn deliver_ahead(&mut self, arrival: Time, packet: &Packet) -> Option<Time> {
         if arrival > self.end {
@@ -158,14 +158,14 @@ impl Network {
         Some(arrival)
     }
 
-    /// Nothing that would happen to this packet can be observed any more.
+    /// The packet's fate lies beyond what can be observed.
     #[cold]
     fn end_beyond_run(&mut self, packet: &Packet) {
         self.sent_beyond_end += 1;
         self.extras.release(packet.extra);
     }
 
-    /// A packet enters the link of its `hop` from the gate before it.
+    /// A packet enters its `hop`'s link from the gate before it.
     #[inline(never)]
     pub(super) fn enter_link(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         if let Some(arrival) = self.cross(events, now, packet) {
@@ -173,7 +173,7 @@ impl Network {
         }
     }
 
-    /// A packet leaves the link of its `hop` at this time.
+    /// A packet leaves its `hop`'s link at this time.
     pub(super) fn leave_link(&mut self, events: &mut EventQueue, at: Time, packet: &Packet) {
         let hop = packet.hop as usize + 1;
         let next = self.routes[hop];

@@ -1,8 +1,7 @@
-//! Gates: links before which every packet stops, because code stands there that needs the order of
-//! time.
+//! Gates: links before which every packet stops, because code there needs events in order of time.
 //!
 //! A gate is a link with router mechanisms at its entrance, with a queue that holds its packets, or
-//! with both. The route table marks it, so a packet whose route has none never looks for one.
+//! with both. The route table marks it, so a packet on a route without gates never looks for one.
 
 use super::Network;
 use super::link::Passage;
@@ -14,8 +13,8 @@ use crate::router::AnyMechanism;
 use crate::router::mechanism::{Fate, RouterSite, Station, Surroundings, Waiting};
 use selfclock_congestion::units::{Rate, Time};
 
-/// For each link the router mechanisms before it, in the order of the plan. Where there are none
-/// anywhere, no link is listed.
+/// The router mechanisms before each link, in the order of the plan. Empty if there are none at
+/// all.
 #[derive(Clone, Debug, Default)]
 pub struct Gates(Vec<Vec<u32>>);
 
@@ -27,7 +26,7 @@ impl Gates {
     }
 }
 
-/// The router mechanisms of a plan, and which of them stand before each link.
+/// The router mechanisms of a plan, and their links.
 pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Gates) {
     if plan.routers.is_empty() {
         return (Vec::new(), Gates::default());
@@ -47,14 +46,14 @@ pub(super) fn mechanisms(plan: &Plan) -> (Vec<Option<Box<AnyMechanism>>>, Gates)
 }
 
 impl Network {
-    /// A packet stands before a gate at the time of the clock.
+    /// A packet arrives at a gate at the clock's time.
     #[cold]
     #[inline(never)]
     pub(super) fn enter_gate(&mut self, events: &mut EventQueue, now: Time, packet: &Packet) {
         self.pass_gate(events, now, *packet, 0);
     }
 
-    /// A packet stands before a gate. It has passed the first `passed` router mechanisms there.
+    /// A packet at a gate has passed the first `passed` router mechanisms there.
     fn pass_gate(&mut self, events: &mut EventQueue, now: Time, packet: Packet, passed: usize) {
         let mut packet = packet;
         let link = self.link_at(packet.hop);
@@ -103,7 +102,7 @@ impl Network {
         self.await_transmitter(events, link);
     }
 
-    /// The timer of a router mechanism has come up.
+    /// The timer of a router mechanism fires.
     pub fn on_router_timer(&mut self, events: &mut EventQueue, now: Time, router: u32) {
         let Some(mut mechanism) = self.routers[router as usize].take() else { return };
         let mut station = Station { now, events, network: self, router, link: usize::MAX };
@@ -111,8 +110,8 @@ impl Network {
         self.routers[router as usize] = Some(mechanism);
     }
 
-    /// Starts to transmit what the managed queue of a link hands out, if anything: one packet, or
-    /// as many as share the opportunities of a trace that come now.
+    /// Transmits what the managed queue of a link hands out, if anything: one packet, or as many as
+    /// share a trace's current opportunities.
     fn transmit_due(&mut self, events: &mut EventQueue, now: Time, link: usize) {
         while self.links[link].is_free(now)
             && self.links[link].managed().is_some_and(|managed| !managed.is_empty())
@@ -136,7 +135,7 @@ impl Network {
         }
     }
 
-    /// Sets the link's event for when its transmitter is free, if something waits.
+    /// Schedules the link's event for when its transmitter is free, if something waits.
     fn await_transmitter(&mut self, events: &mut EventQueue, link: usize) {
         let free_at = self.links[link].free_at();
         let Some(managed) = self.links[link].managed_mut() else { return };
@@ -146,7 +145,8 @@ impl Network {
         }
     }
 
-    /// Counts and records what the discipline of a managed queue has just dropped and marked.
+    /// Counts and records the packets that a managed queue's discipline has just dropped and
+    /// marked.
     fn settle_managed(&mut self, now: Time, link: usize) {
         let Some(managed) = self.links[link].managed_mut() else { return };
         if managed.work.dropped.is_empty() && managed.work.marked.is_empty() {
@@ -164,7 +164,7 @@ impl Network {
             self.links[link].count_drop(now, &mut self.samples.links);
             self.discard(PacketEvent::Drop, now, link, packet);
         }
-        // The lists keep their memory.
+        // The lists keep their capacity.
         if let Some(managed) = self.links[link].managed_mut() {
             (managed.work.dropped, managed.work.marked) = (dropped, marked);
         }

@@ -1,11 +1,11 @@
-//! Packets that go from one part of a network to another: see [`super::partition`].
+//! Packets that cross from one part of a network to another: see [`super::partition`].
 
 use super::Network;
 use crate::engine::EventQueue;
 use crate::packet::{Extra, NO_EXTRA, Packet};
 use selfclock_congestion::units::Time;
 
-/// Packets on their way to another part, and their out-of-line parts.
+/// Packets in transit to another part, with their out-of-line parts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Handover {
     packets: Vec<Packet>,
@@ -18,7 +18,7 @@ impl Handover {
         self.packets.is_empty()
     }
 
-    /// Adds those of another, which is then empty.
+    /// Moves the packets of `other` here.
     pub fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             return std::mem::swap(self, other);
@@ -39,7 +39,7 @@ pub(super) struct Exports {
 }
 
 impl Exports {
-    /// Nothing yet, in a network of `parts` parts.
+    /// No packets yet, in a network of `parts` parts.
     pub fn new(parts: usize) -> Self {
         Self { to: vec![Handover::default(); parts] }
     }
@@ -51,7 +51,7 @@ impl Network {
         self.exports.as_mut()?.to.get_mut(part).filter(|handover| !handover.is_empty())
     }
 
-    /// A packet is at a stop of another part at this time, in this place among events then.
+    /// A packet is at a stop of another part at this time and place among events.
     #[inline(never)]
     pub(super) fn export(&mut self, (at, order): (Time, u64), hop: usize, packet: &Packet) {
         let part = self.routes[hop].part();
@@ -66,7 +66,7 @@ impl Network {
         handover.packets.push(packet);
     }
 
-    /// Takes in what another part has sent, none of it before the time of the clock.
+    /// Takes in packets sent by another part, none of them before the clock's time.
     pub(crate) fn import(&mut self, events: &mut EventQueue, handover: &mut Handover) {
         for packet in &mut handover.packets {
             if packet.extra != NO_EXTRA {

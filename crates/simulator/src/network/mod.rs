@@ -1,14 +1,13 @@
-//! Links, packets in flight, and the way packets take from stop to stop.
+//! Links, packets in flight, and their paths from stop to stop.
 //!
 //! A packet has to *stop*, that is, wait for its turn in the event queue, only where it can meet
-//! packets that come another way. A link that is fed by one upstream link alone sees its packets in
+//! packets from another direction. A link that is fed by a single upstream link sees its packets in
 //! the order in which they left that link, so its part of the passage is computed at the moment of
 //! sending, ahead of the clock.
 //!
-//! The same holds for a receiver whose acknowledgements leave by a link of their own: it gets its
-//! segments from one last link and nothing else reaches that link of its own, so it, too, is run
-//! ahead of the clock. On a single-flow dumbbell the only stop of a whole round trip is then the
-//! acknowledgement's, at the sender.
+//! The same holds for a receiver whose ACKs leave by their own link: it gets its segments from a
+//! single last link and nothing else reaches its own link, so it, too, is run ahead of the clock.
+//! On a single-flow dumbbell the only stop of a whole round trip is then the ACK's, at the sender.
 
 pub(crate) mod batch;
 mod forward;
@@ -43,39 +42,39 @@ use selfclock_congestion::units::Time;
 /// All links and routes, and the packets on them.
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Links, in the order of the plan; of a part of the network, those that it holds.
+    /// Links, in the order of the plan; for a part of the network, its own.
     pub links: Vec<Link>,
-    /// Which of the plan's they are.
+    /// Their indices in the plan.
     held_links: Subset,
     /// Their part of the plan.
     plans: Shared<Vec<LinkPlan>>,
-    /// Packets on links, on their way to their next stop.
+    /// Packets on links, in transit to their next stop.
     in_flight: Lanes<Packet>,
     /// Routes of all flows one after another: their links, then their end.
     routes: Vec<Hop>,
-    /// Where each flow's routes begin.
+    /// Start of each flow's routes.
     pub(crate) flow_routes: Vec<FlowRoutes>,
     /// The router mechanisms before links that have any.
     pub(super) gates: Gates,
-    /// Router mechanisms; `None` while one is at work.
+    /// Router mechanisms; `None` while one is running.
     pub(super) routers: Vec<Option<Box<AnyMechanism>>>,
     /// Out-of-line parts of the packets in flight.
     pub extras: Extras,
-    /// Every packet event, if they are recorded.
+    /// Every packet event, if recorded.
     pub recorder: Option<PacketRecorder>,
     /// Samples of flows and links.
     pub samples: Samples,
-    /// Packets that have reached a receiver which is run ahead of the clock, at their time of
-    /// arrival, and wait for it to be run.
+    /// Packets that have reached a receiver run ahead of the clock, at their time of arrival, and
+    /// wait for it to run.
     pub delivered_ahead: Vec<Packet>,
     packets_sent: u64,
     consumed: u64,
     /// Nothing after this time can be observed.
     end: Time,
-    /// First and last time at which packets are recorded.
+    /// Start and end of packet recording.
     recorded: (Time, Time),
     sent_beyond_end: u64,
-    /// Packets for other parts, where this is one of several.
+    /// Packets for other parts of a divided network.
     exports: Option<Box<Exports>>,
 }
 
@@ -99,7 +98,7 @@ impl Network {
         let (routers, gates) = gate::mechanisms(plan);
         let (mut routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
         part.restrict(&mut routes);
-        // Past the end, and where packets are recorded, no packet just crosses.
+        // Beyond the end, and while packets are recorded, shortcuts are off.
         let plain_until = if plan.record.packets { Time::ZERO } else { end };
         for link in &mut links {
             link.limit_plain(plain_until);
@@ -132,8 +131,7 @@ impl Network {
         self.send_inline(events, now, &mut packet);
     }
 
-    /// [`Network::send`], compiled into the caller: for the places from which nearly every packet
-    /// is sent.
+    /// [`Network::send`], inlined: for the places that send nearly every packet.
     #[inline(always)]
     pub(crate) fn send_inline(&mut self, events: &mut EventQueue, now: Time, packet: &mut Packet) {
         self.count_sent(now, packet);
@@ -142,7 +140,7 @@ impl Network {
         }
     }
 
-    /// Numbers, counts and records a packet that is about to be sent.
+    /// Numbers, counts and records an outgoing packet.
     #[inline(always)]
     pub(crate) fn count_sent(&mut self, now: Time, packet: &mut Packet) {
         packet.number = self.packets_sent as u32;
@@ -152,7 +150,7 @@ impl Network {
         }
     }
 
-    /// A packet has reached a receiver that is run ahead of the clock, and waits for it to be run.
+    /// A packet has reached a receiver run ahead of the clock, and waits for it to run.
     #[inline(always)]
     fn hold_delivered(&mut self, arrival: Time, packet: &Packet) {
         self.delivered_ahead.push(*packet);
@@ -161,8 +159,8 @@ impl Network {
         }
     }
 
-    /// The first packet of a lane, of which there must be one, has reached its stop. The lane's
-    /// entry must be the first in the event queue; it is moved to the next packet.
+    /// The head of a lane has reached its stop. The lane's entry must be the first in the event
+    /// queue; it is moved to the next packet.
     #[inline(always)]
     pub fn take_first(&mut self, events: &mut EventQueue, lane: u32) -> Packet {
         self.in_flight.take_first(lane, |next| {
@@ -170,14 +168,14 @@ impl Network {
         })
     }
 
-    /// If the earliest event is an opening of the epochs of packets in flight, opens them.
+    /// Opens the epochs of packets in flight if their opening is the earliest event.
     #[inline(always)]
     pub fn open_epochs(&mut self, events: &mut EventQueue) -> bool {
         events.open_epochs(&mut self.in_flight)
     }
 
-    /// A packet is at its stop. Returns when it reaches the endpoint that it was sent to, now or
-    /// ahead of the clock; `None`: it has been carried on.
+    /// Handles a packet at its stop. Returns its arrival at its endpoint, now or ahead of the
+    /// clock; `None` if it has been carried on.
     #[inline(always)]
     pub fn arrive(&mut self, events: &mut EventQueue, packet: &Packet) -> Option<Time> {
         if !self.routes[packet.hop as usize].is_end() {
@@ -195,8 +193,8 @@ impl Network {
         self.routes[hop as usize].link()
     }
 
-    /// Ends the run of the links at `end`: takes the samples that are still to come, and the
-    /// totals. Each with the index of its link.
+    /// Ends the links' run at `end`: takes the remaining samples and the totals, each with the
+    /// index of its link.
     pub fn finish_links(&mut self, end: Time) -> impl Iterator<Item = (usize, LinkSummary)> {
         let Self { links, held_links, plans, samples, .. } = self;
         let each = held_links.members(plans.len()).zip(links);
@@ -208,12 +206,12 @@ impl Network {
         self.packets_sent
     }
 
-    /// Packets that have ended in a router mechanism to which they were sent.
+    /// Packets consumed by the router mechanism they were addressed to.
     pub fn packets_consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// Packets that are on their way: in a queue, in service, on a wire, held by a router.
+    /// Packets in flight: in a queue, in service, on a wire, held by a router.
     pub fn packets_in_flight(&self, now: Time) -> u64 {
         let on_links = self.in_flight.len() as u64;
         let held: u64 = self.links.iter().map(|link| link.held(now)).sum();
@@ -222,7 +220,7 @@ impl Network {
     }
 }
 
-/// The packet after a queue that marks what understands marks.
+/// The packet after a marking queue, if its transport is ECN-capable.
 fn marked(packet: &Packet) -> Packet {
     let mut packet = *packet;
     if packet.flags.has(Flags::ECT) {

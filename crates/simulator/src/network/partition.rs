@@ -1,10 +1,10 @@
 //! Division of a network: the parts of a run on several threads.
 //!
 //! An event at a stop carries a packet across links up to the next stop, and runs a receiver that
-//! is run ahead of the clock. So what lies between two stops belongs together, and packets pass
-//! from one part to another at stops alone, not before they have crossed the links in between:
-//! their propagation delay is how far one part can be computed ahead of what it may still get from
-//! the other (its *lookahead*; conservative parallel simulation, Chandy and Misra 1979).
+//! is run ahead of the clock. So everything between two stops belongs together, and packets pass
+//! between parts only at stops, after crossing the links in between: their propagation delay is how
+//! far one part can be computed ahead of packets it may still get from the other (its *lookahead*;
+//! conservative parallel simulation, Chandy and Misra 1979).
 
 use super::gate::Gates;
 use super::handover::Exports;
@@ -14,26 +14,26 @@ use crate::subset::Subset;
 use selfclock_congestion::units::Duration;
 use std::sync::Arc;
 
-/// No part: the packet stays where it is.
+/// No other part: the packet stays here.
 const HERE: u32 = u32::MAX;
 
-/// Work of an event, of a sender's part in one, of a receiver's, and of a link: instructions, in
-/// fifties.
+/// Cost of an event, of a sender's part in one, of a receiver's, and of a link, in units of fifty
+/// instructions.
 const EVENT: u64 = 4;
 const SENDER: u64 = 8;
 const RECEIVER: u64 = 4;
 const CROSSING: u64 = 1;
 
-/// Lookaheads that are tried as the least.
+/// Number of candidates for the minimum lookahead.
 const TRIED: usize = 16;
 
-/// Contents of a part of a network. The default is the whole network.
+/// Contents of a part of a network; the whole network by default.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Part {
     pub links: Subset,
     pub senders: Subset,
     pub receivers: Subset,
-    /// Its number, and how many parts there are.
+    /// Its number, and the number of parts.
     number: u32,
     parts: u32,
     /// For each hop of the route table the part to which a packet goes there, or [`HERE`].
@@ -41,8 +41,8 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// Makes the route table of the network that of this part: links have their places here, and
-    /// the stops of other parts lead there.
+    /// Restricts the network's route table to this part: links get their places here, and the stops
+    /// of other parts lead there.
     pub(super) fn restrict(&self, routes: &mut [Hop]) {
         for (hop, &part) in routes.iter_mut().zip(&*self.destinations) {
             if part != HERE && part != self.number {
@@ -53,7 +53,7 @@ impl Part {
         }
     }
 
-    /// Where packets go that leave it, if it is not the whole network.
+    /// Buffers for outgoing packets, unless it is the whole network.
     pub(super) fn exports(&self) -> Option<Box<Exports>> {
         (self.parts > 0).then(|| Box::new(Exports::new(self.parts as usize)))
     }
@@ -66,8 +66,7 @@ pub(crate) struct Partition {
     pub lookahead: Lookahead,
 }
 
-/// From each part to each: the least time that a packet takes; [`Duration::MAX`] if none goes
-/// there.
+/// The minimum transit time from each part to each; [`Duration::MAX`] without traffic.
 #[derive(Clone, Debug)]
 pub(crate) struct Lookahead {
     parts: usize,
@@ -75,30 +74,29 @@ pub(crate) struct Lookahead {
 }
 
 impl Lookahead {
-    /// The least time that a packet takes from one part to another; `None`: none goes there.
+    /// The minimum transit time from one part to another; `None` without traffic.
     pub fn between(&self, from: usize, to: usize) -> Option<Duration> {
         Some(self.least[from * self.parts + to]).filter(|&least| least != Duration::MAX)
     }
 
-    /// The least time that a packet takes from any part to another.
+    /// The minimum transit time from any part to another.
     pub fn least(&self) -> Duration {
         self.least.iter().copied().min().unwrap_or(Duration::MAX)
     }
 
-    /// The longest of these times; [`Duration::MAX`] if none goes anywhere.
+    /// The longest of these times; [`Duration::MAX`] without any traffic.
     pub fn longest(&self) -> Duration {
         let known = self.least.iter().copied().filter(|&least| least != Duration::MAX);
         known.max().unwrap_or(Duration::MAX)
     }
 
-    /// The least time that a packet takes to a part, from wherever it comes; `None`: none goes
-    /// there.
+    /// The minimum transit time to a part, from any other; `None` without traffic.
     pub fn to(&self, to: usize) -> Option<Duration> {
         (0..self.parts).filter_map(|from| self.between(from, to)).min()
     }
 }
 
-/// A stop: a packet comes to it from one thing and is then with another.
+/// A stop: a packet arrives from one component and continues at another.
 #[derive(Clone, Copy, Debug)]
 struct Stop {
     from: u32,
@@ -107,10 +105,10 @@ struct Stop {
     lookahead: Duration,
 }
 
-/// Links, then senders, then receivers: which of them belong together.
+/// Links, then senders, then receivers: which belong together.
 #[derive(Clone, Debug)]
 struct Things {
-    /// Of each another one that it belongs to, or itself.
+    /// For each, another one in its group, or itself.
     with: Vec<u32>,
 }
 
@@ -130,8 +128,8 @@ impl Things {
 }
 
 impl Partition {
-    /// Divides the network of a plan that has no router mechanisms into at most `parts` parts, of
-    /// about as much work each. `None`: there is nothing to divide.
+    /// Divides the network of a plan without router mechanisms into at most `parts` parts of about
+    /// equal work. `None` if it cannot be divided.
     pub fn new(plan: &Plan, parts: usize) -> Option<Self> {
         let (table, routes) = route_table::route_table(plan, &Gates::default(), Hosts::Simulated);
         let (mut things, stops, work) = layout(plan, &table, &routes);
@@ -144,8 +142,8 @@ impl Partition {
         lookaheads.dedup();
         let step = lookaheads.len().div_ceil(TRIED).max(1);
         let mut best: Option<(u64, Vec<u32>)> = None;
-        // The longer what is computed without a look at the other parts, the better, as long as the
-        // work is divided as well.
+        // Longer computation without synchronization is better, as long as the work is divided
+        // equally well.
         for &least in lookaheads.iter().step_by(step) {
             for stop in stops.iter().filter(|stop| stop.lookahead < least) {
                 things.unite(stop.from, stop.to);
@@ -161,7 +159,7 @@ impl Partition {
         Self::of(&of, &stops, (plan.links.len(), plan.flows.len()), table.len())
     }
 
-    /// The partition in which each thing is in this part.
+    /// The components of this part.
     fn of(of: &[u32], stops: &[Stop], (links, flows): (usize, usize), hops: usize) -> Option<Self> {
         let parts = of.iter().max().map_or(1, |&last| last as usize + 1);
         if parts < 2 {
@@ -190,7 +188,7 @@ impl Partition {
     }
 }
 
-/// Groups that belong together, the stops between, and the work of each.
+/// Groups that belong together, the stops between them, and the work of each.
 fn layout(plan: &Plan, table: &[Hop], routes: &[FlowRoutes]) -> (Things, Vec<Stop>, Vec<u64>) {
     let (links, flows) = (plan.links.len(), plan.flows.len());
     let all = links + 2 * flows;
@@ -232,13 +230,13 @@ fn layout(plan: &Plan, table: &[Hop], routes: &[FlowRoutes]) -> (Things, Vec<Sto
     (things, stops, work)
 }
 
-/// The shortest delay that a link ever has.
+/// The minimum delay of a link over the run.
 fn least_delay(link: &LinkPlan) -> Duration {
     link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::min)
 }
 
-/// Divides the groups into parts of about equal work: the heaviest first, each into the part that
-/// has least so far. Returns the work of the part that has most, and the part of each thing.
+/// Divides the groups into parts of about equal work: the heaviest first, each into the part with
+/// the least work so far. Returns the maximum work of a part, and the part of each component.
 fn divided(things: &mut Things, work: &[u64], parts: usize) -> (u64, Vec<u32>) {
     let firsts: Vec<u32> = (0..work.len() as u32).map(|thing| things.first_of(thing)).collect();
     let mut together = vec![0_u64; work.len()];

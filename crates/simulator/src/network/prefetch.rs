@@ -1,4 +1,4 @@
-//! Asks for the memory that the next packets of a lane will touch; see [`crate::engine::memory`].
+//! Prefetches the memory that the next packets of a lane will touch; see [`crate::engine::memory`].
 
 use super::route_table::Hop;
 use super::{FlowRoutes, Link, Network};
@@ -6,7 +6,7 @@ use crate::engine::memory::prefetch;
 use crate::packet::Packet;
 
 impl Network {
-    /// The packet at this distance in the lane, if the one before it is of another flow.
+    /// The packet at this distance in the lane, if its predecessor belongs to another flow.
     #[inline(always)]
     pub(crate) fn first_of_burst(&self, lane: u32, position: usize) -> Option<&Packet> {
         let packet = self.in_flight.get(lane, position)?;
@@ -14,8 +14,7 @@ impl Network {
         (packet.flow != before.flow).then_some(packet)
     }
 
-    /// Asks for the part of the route table that a packet needs there, and for where its flow's
-    /// routes begin.
+    /// Prefetches a packet's route table entries there, and its flow's route starts.
     #[inline(always)]
     pub(crate) fn prefetch_routes(&self, packet: &Packet) {
         prefetch::<0, 4, Hop>(&self.routes[packet.hop as usize]);
@@ -24,8 +23,8 @@ impl Network {
         }
     }
 
-    /// Asks for the links that a packet crosses from its stop to the next, the first of them, which
-    /// is before others' packets, not among them. True if the stop is where it was sent to.
+    /// Prefetches the links that a packet crosses to its next stop; its first link, which sits
+    /// before other packets', excluded. True if that stop is its destination.
     #[inline(always)]
     pub(crate) fn prefetch_links(&self, packet: &Packet) -> bool {
         let hop = packet.hop as usize;
@@ -36,13 +35,13 @@ impl Network {
         false
     }
 
-    /// Asks for the links from this position of the route table to the next stop.
+    /// Prefetches the links from this position of the route table to the next stop.
     #[inline(always)]
     pub(crate) fn prefetch_links_from(&self, mut hop: usize) {
         while let Some(entry) = self.routes.get(hop)
             && !entry.stops()
         {
-            // The way back from a receiver of another part is not here.
+            // The return path of another part's receiver is not here.
             if let Some(link) = self.links.get(entry.link()) {
                 prefetch::<0, 64, Link>(link);
             }

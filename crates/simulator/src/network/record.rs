@@ -1,4 +1,4 @@
-//! The record of what happens to packets on their way, if the plan asks for one.
+//! Packet records, if the plan requests them.
 
 use super::link::Passage;
 use super::{Network, marked};
@@ -8,7 +8,7 @@ use crate::record::packets::PacketEvent;
 use selfclock_congestion::units::Time;
 
 impl Network {
-    /// Records what happens to a packet that arrives at a link at `now`.
+    /// Records the events of a packet that arrives at a link at `now`.
     #[cold]
     pub(super) fn record_passage(&mut self, passage: Passage, now: Time, link: u32, packet: &Packet) {
         let (start, above) = match passage {
@@ -26,8 +26,7 @@ impl Network {
         }
     }
 
-    /// Sends a datagram of a foreign stack with these bytes, which are kept if the plan asks for
-    /// it.
+    /// Sends a foreign stack's datagram with these bytes, which are kept if the plan requests it.
     pub(crate) fn send_datagram(&mut self, events: &mut EventQueue, now: Time, packet: Packet, bytes: &[u8]) {
         let (from, until) = self.recorded;
         if let Some(recorder) = &mut self.recorder
@@ -39,7 +38,7 @@ impl Network {
         self.send(events, now, packet);
     }
 
-    /// Records an event at `time`, if that is within what the plan asks for.
+    /// Records an event at `time`, if within the plan's recording period.
     #[cold]
     pub(super) fn record(&mut self, event: PacketEvent, time: Time, link: u32, packet: &Packet) {
         let (from, until) = self.recorded;

@@ -1,4 +1,4 @@
-//! The route table: the routes of all flows one after another, and where on them packets stop.
+//! The route table: the routes of all flows one after another, with their stops.
 
 use super::gate::Gates;
 use crate::plan::{Plan, Protocol};
@@ -8,20 +8,20 @@ use crate::plan::{Plan, Protocol};
 pub(super) struct Hop(u32);
 
 impl Hop {
-    /// Set on a link where the packet stops before it, and on the end of a route.
+    /// Set on a link before which the packet stops, and on the end of a route.
     const STOP: u32 = 1 << 31;
-    /// Set on a link where code stands before it that needs the order of time; see [`super::gate`].
+    /// Set on a link preceded by code that needs events in order of time; see [`super::gate`].
     const GATE: u32 = 1 << 30;
-    /// Set on the end of a route, where the packet stops before it is delivered.
+    /// Set on the end of a route, where the packet stops before delivery.
     const END: u32 = 1 << 29;
-    /// Set on the end of a route where it does not stop: its receiver is run ahead of the clock.
+    /// Set on the end of a route without a stop: its receiver is run ahead of the clock.
     const AHEAD: u32 = 1;
-    /// Set on the end of a route whose last link hands over packets together.
+    /// Set on the end of a route whose last link coalesces packets.
     const COALESCES: u32 = 2;
-    /// Set on a stop of another part of a network that is divided; its number is from
-    /// [`Self::PART`] on, and no link is told. See [`super::partition`].
+    /// Set on a stop of another part of a divided network, whose number starts at bit
+    /// [`Self::PART`], without a link. See [`super::partition`].
     const FOREIGN: u32 = 1 << 28;
-    /// Bit from which the number of another part stands.
+    /// First bit of the number of another part.
     const PART: u32 = 2;
     /// The link.
     const LINK: u32 = Self::FOREIGN - 1;
@@ -30,7 +30,7 @@ impl Hop {
     const fn has(self, flag: u32) -> bool {
         self.0 & flag != 0
     }
-    /// A packet stops here, or its way ends here.
+    /// Whether a packet stops here, or its path ends here.
     #[inline(always)]
     pub const fn stops(self) -> bool {
         self.has(Self::STOP)
@@ -43,17 +43,17 @@ impl Hop {
     pub const fn is_end(self) -> bool {
         self.has(Self::END)
     }
-    /// The stop is of another part, or the way ends here.
+    /// Whether the stop belongs to another part, or the path ends here.
     #[inline(always)]
     pub const fn is_end_or_foreign(self) -> bool {
         self.has(Self::END | Self::FOREIGN)
     }
-    /// The stop is of another part.
+    /// Whether the stop belongs to another part.
     #[inline(always)]
     pub const fn is_foreign(self) -> bool {
         self.has(Self::FOREIGN)
     }
-    /// The stop becomes one of another part.
+    /// Makes the stop one of another part.
     pub const fn lead_to(&mut self, part: u32) {
         if !self.is_end() {
             self.0 = Self::STOP;
@@ -64,16 +64,16 @@ impl Hop {
     pub const fn part(self) -> usize {
         ((self.0 & Self::LINK) >> Self::PART) as usize
     }
-    /// The link has this place among those that a part of the network holds.
+    /// Sets the link's place among those of a part of the network.
     pub const fn set_place(&mut self, place: u32) {
         self.0 = (self.0 & !Self::LINK) | place;
     }
-    /// At the end: the receiver is run ahead of the clock.
+    /// At the end: whether the receiver is run ahead of the clock.
     #[inline(always)]
     pub const fn is_ahead(self) -> bool {
         self.has(Self::AHEAD)
     }
-    /// At the end: the last link hands over packets together.
+    /// At the end: whether the last link coalesces packets.
     #[inline(always)]
     pub const fn coalesces(self) -> bool {
         self.has(Self::COALESCES)
@@ -83,8 +83,7 @@ impl Hop {
     pub const fn link(self) -> usize {
         (self.0 & Self::LINK) as usize
     }
-    /// Index of the link, where the packet neither stops nor meets a gate: no flag has to be
-    /// masked.
+    /// Index of the link, where the packet neither stops nor meets a gate: no flags to mask.
     #[inline(always)]
     pub const fn link_passed(self) -> usize {
         self.0 as usize
@@ -98,28 +97,28 @@ pub struct FlowRoutes {
     pub forward: u32,
     /// For acknowledgements.
     pub reverse: u32,
-    /// Routers between the two ends, on the way of data.
+    /// Routers between the two ends, on the data path.
     pub routers: u8,
-    /// The only stop of data and acknowledgement is at the sender.
+    /// Whether the only stop of data and ACK is at the sender.
     pub one_stop: bool,
 }
 
-/// Who sends and receives.
+/// Operator of the endpoints.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// The simulation.
     Simulated,
-    /// Somebody else, at the time of a clock: no receiver can be run ahead of it.
+    /// An external party, at the time of a clock: no receiver can be run ahead of it.
     Outside,
 }
 
-/// Makes the route table of a plan, and where each flow's routes begin in it. `gates`: the
-/// mechanisms before links.
+/// Makes the route table of a plan, and the start of each flow's routes. `gates`: the mechanisms
+/// before links.
 pub(super) fn route_table(plan: &Plan, gates: &Gates, hosts: Hosts) -> (Vec<Hop>, Vec<FlowRoutes>) {
     let feeders = feeders(plan, hosts);
     let is_gate = |link: usize| plan.links[link].discipline.is_managed() || !gates.before(link).is_empty();
     let mut table = Vec::new();
-    // Also tells whether the route has no stop but its end.
+    // Also returns whether the end is the route's only stop.
     let mut add = |path: &[usize], ahead: bool| {
         let first = table.len();
         let mut is_unbroken = true;
@@ -156,16 +155,16 @@ const fn flag(is_set: bool, flag: u32) -> u32 {
     if is_set { flag } else { 0 }
 }
 
-/// Where everything that enters a link comes from.
+/// Source of everything that enters a link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Feeder {
     /// Nothing enters it.
     None,
-    /// One upstream link: it is served in the order in which that link delivers.
+    /// One upstream link: packets arrive in the order in which it delivers.
     Link(usize),
     /// The receiver of one flow.
     Receiver(usize),
-    /// The sender of one flow: it sends at the time of the clock.
+    /// The sender of one flow: it sends at the clock's time.
     Sender,
     /// More than one of these.
     Several,
@@ -175,7 +174,7 @@ enum Feeder {
 fn feeders(plan: &Plan, hosts: Hosts) -> Vec<Feeder> {
     let mut feeders = vec![Feeder::None; plan.links.len()];
     for (index, flow) in plan.flows.iter().enumerate() {
-        // Short connections have a receiver each.
+        // Each short connection has its own receiver.
         let receiver = match flow.protocol {
             Protocol::Connections(_) | Protocol::Stack(_) => Feeder::Several,
             _ if hosts == Hosts::Outside => Feeder::Sender,

@@ -10,7 +10,7 @@ use crate::shared::Shared;
 use crate::stack::UDP_HEADER;
 use std::collections::VecDeque;
 
-/// A packet where no flow says how large.
+/// Packet size if no flow gives one.
 pub const USUAL_PACKET: Bytes = Bytes(1500);
 /// The timestamps option with its padding.
 const TIMESTAMPS: Bytes = Bytes(12);
@@ -31,7 +31,7 @@ pub enum QueueSize {
 }
 
 impl QueueSize {
-    /// There is no room for anything.
+    /// Whether there is no room at all.
     pub const fn is_nothing(self) -> bool {
         match self {
             Self::Unlimited => false,
@@ -45,7 +45,7 @@ impl QueueSize {
 /// A link before it has a place in a network.
 #[derive(Clone, Debug)]
 pub struct Wire {
-    /// The link; its name, ends and limit are still to come.
+    /// The link; name, ends and limit are filled in later.
     pub link: LinkPlan,
     /// Its queue limit.
     pub queue: QueueSize,
@@ -75,7 +75,7 @@ pub fn find_routes(topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<
     Ok(())
 }
 
-/// Refuses marks that nobody would respond to.
+/// Refuses CE marks to which no algorithm would respond.
 ///
 /// # Errors
 /// The algorithm ignores the marks of this feedback.
@@ -86,7 +86,7 @@ pub fn check_marks(control: &Selection, ecn: Ecn) -> Result<(), PlanError> {
     Err(PlanError::Marks { label: control.label(), accurate: control.responds_to_marks(true) })
 }
 
-/// The groups of the flows, in the order in which they are first named.
+/// The groups of the flows, in order of first mention.
 ///
 /// # Errors
 /// A flow that cannot be in its group, by its index.
@@ -115,11 +115,11 @@ pub fn group<'a>(
     Ok(groups.into_iter().map(|(_, members)| members).collect())
 }
 
-/// A network card that coalesces hands packets to a host. What goes on from there would be
-/// overtaken by what came later.
+/// Refuses flows that continue beyond a network card that coalesces: it hands packets to a host,
+/// and later packets would overtake them on the way on.
 ///
 /// # Errors
-/// A flow that goes on from such a card.
+/// A flow that continues beyond such a card.
 pub fn check_coalescing(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Result<(), PlanError> {
     let mut ends = vec![false; topology.links.len()];
     let paths = || flows.iter().flat_map(|flow| [(flow, &flow.forward), (flow, &flow.reverse)]);
@@ -191,7 +191,7 @@ pub fn size_queues(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<LinkPla
     topology.links.iter().zip(&crossings).map(plan).collect()
 }
 
-/// Settings that the last few links were given, so that those which are alike share them.
+/// Settings of the last few links, so that equal links share them.
 #[derive(Default)]
 struct Alike {
     /// Without and with the limit of the queue.
@@ -199,7 +199,7 @@ struct Alike {
 }
 
 impl Alike {
-    /// The cables of a dumbbell have four kinds at most.
+    /// The cables of a dumbbell have at most four kinds.
     const MOST: usize = 8;
 
     fn with_queue(&mut self, plain: &Shared<LinkSettings>, queue: QueueLimit) -> Shared<LinkSettings> {

@@ -1,4 +1,4 @@
-//! Until when runs of two plans are the same.
+//! Time until which runs of two plans are identical.
 
 use super::{FlowPlan, LinkChange, LinkPlan, Plan, Protocol};
 use selfclock_congestion::units::Time;
@@ -10,10 +10,10 @@ pub enum Difference {
     /// A setting of the whole run.
     #[error("{0} cannot differ from that of the run that is forked")]
     Setting(&'static str),
-    /// A link in more than its later changes.
+    /// A link that differs in more than its later changes.
     #[error("link {0:?} cannot differ after a fork but in its changes of rate and delay from then on")]
     Link(String),
-    /// A flow that is not one TCP connection, or that has another place or start.
+    /// A flow that is not one TCP connection, or that differs in place or start.
     #[error(
         "flow {0:?} cannot differ after a fork: only a TCP connection of no group that starts later, at the same time in both, can"
     )]
@@ -21,8 +21,8 @@ pub enum Difference {
 }
 
 impl Plan {
-    /// Runs of both plans are the same before this time; [`Time::NEVER`]: always, but for the name
-    /// of the scenario.
+    /// Runs of both plans are identical before this time; [`Time::NEVER`]: always, except for the
+    /// name of the scenario.
     ///
     /// Plans may differ in changes of links, and in TCP connections that start later.
     ///
@@ -57,8 +57,7 @@ impl Plan {
         (self.flows.len(), self.links.len())
     }
 
-    /// Everything but what may differ from a time on: plans with the same text may have the same
-    /// beginning.
+    /// Text of everything that may not differ: plans with the same text may share a beginning.
     pub fn beginning(&self) -> String {
         let links: Vec<_> = self.links.iter().map(LinkPlan::without_changes).collect();
         let flows = self.flows.iter().map(|flow| {
@@ -80,12 +79,12 @@ impl LinkPlan {
         plan
     }
 
-    /// How many changes both links have in common before the first that differs.
+    /// Number of common changes before the first that differs.
     fn same_changes(&self, other: &Self) -> usize {
         self.changes.iter().zip(&other.changes).take_while(|(one, another)| one == another).count()
     }
 
-    /// The link does the same as the other one before this time.
+    /// Time before which both links behave identically.
     pub(crate) fn same_until(&self, other: &Self) -> Result<Time, Difference> {
         if !is_same(&self.without_changes(), &other.without_changes()) {
             return Err(Difference::Link(self.name.to_string()));
@@ -109,12 +108,12 @@ impl FlowPlan {
     }
 }
 
-/// Where and when a flow begins.
+/// Place and start of a flow.
 fn place_of(flow: &FlowPlan) -> impl Debug {
     (&flow.name, flow.from, flow.to, &flow.forward, &flow.reverse, flow.start, flow.start_jitter)
 }
 
-/// A plan says all that a run depends on in its text: see `Scenario::resolved` of the Python
+/// A plan's text contains everything that a run depends on: see `Scenario::resolved` of the Python
 /// package.
 fn is_same(one: &impl Debug, another: &impl Debug) -> bool {
     format!("{one:?}") == format!("{another:?}")

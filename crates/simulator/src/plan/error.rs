@@ -13,7 +13,7 @@ pub enum PlanError {
     /// No node has this name.
     #[error("unknown node {0:?}")]
     UnknownNode(String),
-    /// Two nodes, links or flows have one name.
+    /// Two nodes, links or flows share a name.
     #[error("a second {what} {name:?}")]
     Twice {
         /// "node", "link" or "flow".
@@ -24,7 +24,7 @@ pub enum PlanError {
     /// Both ends of a link or a flow are the same node.
     #[error("a {0} from a node to itself")]
     ToItself(&'static str),
-    /// A flow of a graph does not say where it begins or ends.
+    /// A flow of a graph lacks its source or destination.
     #[error("missing key {0:?}")]
     NoEnd(&'static str),
     /// No links lead from one end of a flow to the other.
@@ -34,10 +34,10 @@ pub enum PlanError {
         from: String,
         /// The node where it ends.
         to: String,
-        /// It is the route of acknowledgements.
+        /// Whether it is the route of ACKs.
         acks: bool,
     },
-    /// Packets go on from a network card that coalesces, where later ones would overtake them.
+    /// Packets continue beyond a network card that coalesces, where later ones would overtake them.
     #[error("flow {flow:?} goes on beyond link {link:?}, at whose end packets are coalesced")]
     Coalescing {
         /// Name of the flow.
@@ -48,10 +48,10 @@ pub enum PlanError {
     /// A rate of zero never delivers a packet.
     #[error("a rate must be above zero")]
     NoRate,
-    /// The queue has no room for anything.
+    /// The queue has no room at all.
     #[error("a queue must hold something")]
     NoQueue,
-    /// The access links alone take longer than the round trip.
+    /// The access links alone exceed the round-trip time.
     #[error("the access links take {access:?} of a round trip of {rtt:?}")]
     Access {
         /// Round-trip time on the access links.
@@ -59,35 +59,35 @@ pub enum PlanError {
         /// Round-trip time of the whole path.
         rtt: Duration,
     },
-    /// A part that this kind of network does not have.
+    /// A component that this kind of network lacks.
     #[error("{what} in another network than {network}")]
     Misplaced {
         /// The part.
         what: &'static str,
-        /// The network that has one.
+        /// The kind of network that has it.
         network: &'static str,
     },
     /// A parking lot without a bottleneck.
     #[error("a parking lot needs a hop")]
     NoHops,
-    /// The run lasts no time, or longer than a time can be written.
+    /// The run has no duration, or exceeds the range of times.
     #[error("a run takes some time, and at most 106 days")]
     Duration,
-    /// The samples of a series would all be of one instant.
+    /// All samples of a series would be simultaneous.
     #[error("an interval must be above zero")]
     NoInterval,
     /// A flow ends no later than it starts.
     #[error("stops before it starts")]
     StopsFirst,
-    /// An algorithm ignores the marks that its transport asks for.
+    /// An algorithm ignores the CE marks that its transport requests.
     #[error("{label} does not respond to these marks")]
     Marks {
         /// Label of the algorithm.
         label: String,
-        /// It responds to accurate feedback.
+        /// Whether it responds to accurate feedback.
         accurate: bool,
     },
-    /// The flows of a group are not of an algorithm that forms groups.
+    /// The algorithm of a group's flows does not form groups.
     #[error("only flows of \"adaptive\" form groups")]
     NoGroups,
     /// The flows of a group have different ends.
@@ -99,10 +99,10 @@ pub enum PlanError {
         /// Size of a segment.
         mss: Bytes,
     },
-    /// Without timestamps nothing shows that a retransmission was spurious.
+    /// Without timestamps spurious retransmissions cannot be detected.
     #[error("undo needs timestamps")]
     Undo,
-    /// The bounds of the retransmission timer leave nothing between them.
+    /// The retransmission timer's maximum is below its minimum.
     #[error("maximum {maximum:?} is below minimum {minimum:?}")]
     TimerBounds {
         /// Largest value.
@@ -110,13 +110,13 @@ pub enum PlanError {
         /// Smallest value.
         minimum: Duration,
     },
-    /// The timer counts ticks of no length.
+    /// The timer counts ticks of zero length.
     #[error("arithmetic \"bsd\" counts ticks of the granularity, which is zero")]
     TimerTicks,
 }
 
 impl PlanError {
-    /// Allowed values, in the words of a scenario file; may be empty.
+    /// Allowed values, in scenario syntax; may be empty.
     pub fn help(&self) -> String {
         let help = match self {
             Self::ReceiveWindow { mss } => return format!("at least {} B, one segment", mss.get()),

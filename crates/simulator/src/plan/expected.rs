@@ -1,4 +1,4 @@
-//! How much there is to simulate, before it is simulated.
+//! Expected amount of work of a run.
 
 use super::Plan;
 use super::flow::{FlowPlan, Protocol};
@@ -7,9 +7,9 @@ use super::transport::Transport;
 use selfclock_congestion::units::Time;
 
 impl Plan {
-    /// Packet-hops that a run comes to if every flow carries what it is offered or what its slowest
-    /// link has for it, data and acknowledgements together. An estimate, for the order in which
-    /// many runs are best begun: losses, windows and starts are not in it.
+    /// Expected number of packet-hops if every flow carries its offered load or its bottleneck's
+    /// capacity, data and ACKs together. An estimate for scheduling many runs: ignores losses,
+    /// windows and starts.
     pub fn expected_packet_hops(&self) -> f64 {
         let offered: Vec<f64> = self.flows.iter().map(|flow| self.offered_bytes(flow)).collect();
         let mut wanted = vec![0.0; self.links.len()];
@@ -30,7 +30,7 @@ impl Plan {
             .sum()
     }
 
-    /// Bytes on the wire that a flow would send on a network of its own.
+    /// Bytes on the wire that a flow would send on an otherwise empty network.
     fn offered_bytes(&self, flow: &FlowPlan) -> f64 {
         let end = Time::ZERO + self.duration;
         let seconds = flow.stop.min(end).since(flow.start).seconds();
@@ -46,7 +46,7 @@ impl Plan {
     }
 }
 
-/// Bytes that an application has to send in this time.
+/// Bytes that an application offers in this time.
 fn source_bytes(source: Source, seconds: f64) -> f64 {
     match source {
         Source::Bulk => f64::INFINITY,
@@ -65,7 +65,7 @@ fn udp_bytes(udp: &UdpPlan, start: Time, stop: Time) -> f64 {
     bytes.sum()
 }
 
-/// Links that a byte's packet and what is sent back for it cross, for each byte.
+/// Hops per byte, of data and its ACKs.
 fn hops_per_byte(flow: &FlowPlan) -> f64 {
     let there = flow.forward.len() as f64;
     let and_back = |transport: &Transport| {
@@ -90,8 +90,8 @@ mod tests {
     use crate::Simulation;
     use crate::scenario::Scenario;
 
-    /// On full or underloaded paths, the expectation matches the bytes that cross them within a
-    /// tenth: start-up and sawtooth leave capacity unused, and losses are retransmitted.
+    /// On full or underloaded paths, the expectation matches the carried bytes within a tenth:
+    /// start-up and sawtooth leave capacity unused, and losses are retransmitted.
     #[test]
     fn expected_is_what_is_simulated() {
         let network = "[network]\ntopology = \"dumbbell\"\nbottleneck = { rate = \"20 Mbps\", delay = \"5 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n";

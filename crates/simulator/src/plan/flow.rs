@@ -1,4 +1,4 @@
-//! Flows: from where to where, when, and by which protocol.
+//! Flows: source, destination, time and protocol.
 
 use super::Name;
 use super::traffic::{SizeDistribution, Source, UdpPlan};
@@ -23,9 +23,9 @@ pub struct FlowPlan {
     pub reverse: Vec<usize>,
     /// When it starts.
     pub start: Time,
-    /// A further uniform random delay of the start, in [0, start_jitter).
+    /// An additional uniform random delay of the start, in [0, start_jitter).
     pub start_jitter: Duration,
-    /// When the application stops producing data; [`Time::NEVER`]: at the end of the run.
+    /// When the application stops producing data; [`Time::NEVER`] for the end of the run.
     pub stop: Time,
     /// Differentiated services codepoint of its packets.
     pub dscp: u8,
@@ -48,7 +48,7 @@ impl FlowPlan {
 pub enum Protocol {
     /// TCP.
     Tcp(Shared<TcpPlan>),
-    /// Short TCP connections that come and go.
+    /// Short-lived TCP connections.
     Connections(Box<ConnectionsPlan>),
     /// UDP.
     Udp(Box<UdpPlan>),
@@ -66,7 +66,7 @@ impl Protocol {
         }
     }
 
-    /// Receivers send, so there is a route back.
+    /// Whether receivers send, so that there is a route back.
     pub fn answers(&self) -> bool {
         !matches!(self, Self::Udp(_))
     }
@@ -75,7 +75,7 @@ impl Protocol {
 /// A TCP connection.
 #[derive(Clone, Debug)]
 pub struct TcpPlan {
-    /// Start and window with their parameters.
+    /// Start and window algorithm with their parameters.
     pub control: Selection,
     /// Name of the algorithm in records: "reno", or "reno+packet-pair" for window and start.
     pub control_name: String,
@@ -85,13 +85,13 @@ pub struct TcpPlan {
     pub transport: Transport,
 }
 
-/// Short TCP connections between the same two nodes, as a web server has them. They start at
-/// random, independently of each other: a Poisson process. Each is a connection of its own.
+/// Short TCP connections between the same two nodes, like those of a web server. They start
+/// independently, as a Poisson process.
 #[derive(Clone, Debug)]
 pub struct ConnectionsPlan {
     /// Settings of each connection; its source is replaced by a size.
     pub tcp: TcpPlan,
-    /// Mean time from the start of one to the start of the next.
+    /// Mean time between starts.
     pub interval: Duration,
     /// Payload of each.
     pub size: SizeDistribution,
@@ -105,7 +105,7 @@ pub struct StackPlan {
     /// The algorithm that controls the window.
     pub control: StackControl,
     /// Name of the algorithm in records: "quinn:bbr" for one of the stack's, "cubic@quinn" for one
-    /// of ours in it.
+    /// of selfclock's in it.
     pub control_name: String,
     /// The application's data.
     pub source: Source,
@@ -115,7 +115,7 @@ pub struct StackPlan {
     pub datagram: u16,
     /// Receive buffer.
     pub receive_window: Bytes,
-    /// Off: datagrams carry no codepoint, whatever the stack gives them.
+    /// Off: datagrams carry no ECN codepoint, whatever the stack sets.
     pub ecn: Ecn,
 }
 

@@ -8,8 +8,8 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A one-way link: a FIFO queue, then a transmitter, then a delay line. It has the fields of its
-/// [`LinkSettings`]; links that are made alike share them until one of them is changed.
+/// A one-way link: a FIFO queue, then a transmitter, then a delay line. It dereferences to its
+/// [`LinkSettings`]; identical links share them until one of them is changed.
 #[derive(Clone, Debug)]
 pub struct LinkPlan {
     /// Name in records.
@@ -40,7 +40,7 @@ impl DerefMut for LinkPlan {
 pub struct LinkSettings {
     /// Rate of the transmitter; the mean rate of its trace, if it has one.
     pub rate: Rate,
-    /// Trace of the opportunities at which it sends, in place of a rate.
+    /// Trace of its transmission opportunities, in place of a rate.
     pub trace: Option<Arc<DeliveryTrace>>,
     /// Propagation delay.
     pub delay: Duration,
@@ -48,19 +48,20 @@ pub struct LinkSettings {
     pub queue: QueueLimit,
     /// Discipline of the queue.
     pub discipline: DisciplinePlan,
-    /// The packet in service takes one of the queue's places (ns-2's way). If not, the limit is of
-    /// waiting packets.
+    /// Whether the packet in service occupies one of the queue's places (as in ns-2). If not, the
+    /// limit counts waiting packets.
     pub counts_packet_in_service: bool,
     /// Random loss on the wire, after the queue.
     pub loss: LossPlan,
-    /// Each packet is delayed by a further uniform random time in [0, jitter), without overtaking.
+    /// Each packet is delayed by an additional uniform random time in [0, jitter), without
+    /// reordering.
     pub jitter: Duration,
-    /// The network card at the end of the link hands packets to its host together, when this time
-    /// has passed since the first of them arrived (an absolute timer, such as RxAbsIntDelay of
-    /// Intel's cards). Zero: each at once. For packets that end their way there; none may go on.
+    /// Coalescing time of the network card at the end of the link: packets reach the host together,
+    /// this long after the first of them arrived (an absolute timer, such as RxAbsIntDelay of
+    /// Intel's cards). Zero: each at once. All packets must end their way there.
     pub coalescing: Duration,
     /// Changes of rate and delay, in the order of time. Packets accepted before a change keep their
-    /// times, and nothing overtakes.
+    /// times, and nothing is reordered.
     pub changes: Vec<LinkChange>,
 }
 
@@ -94,7 +95,7 @@ impl LinkSettings {
     }
 }
 
-/// Rate and delay of a link from a time on.
+/// Rate and delay of a link from a given time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkChange {
     /// Time of the change.

@@ -1,7 +1,7 @@
 //! A run, fully resolved: every default filled in, every unit converted, every name an index.
 //!
 //! A scenario file becomes a [`Plan`] (see [`crate::scenario`]), and a [`crate::Simulation`] is
-//! built from one. A plan built in Rust is as good: see [`dumbbell`].
+//! built from one. Plans can also be built in Rust: see [`dumbbell`].
 
 pub(crate) mod assemble;
 mod build;
@@ -37,10 +37,11 @@ use crate::graph::route::{Edge, routes};
 use crate::shared::Shared;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Longest run: half of the range of times, so that no sum of a time and a delay overflows.
+/// Maximum length of a run: half of the range of times, so that no sum of a time and a delay
+/// overflows.
 pub const LONGEST_RUN: Duration = Duration::from_picoseconds(1 << 63);
 
-/// Everything a run needs to know.
+/// Complete description of a run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Name of the scenario.
@@ -53,9 +54,9 @@ pub struct Plan {
     pub nodes: Shared<Vec<Name>>,
     /// One-way links.
     pub links: Shared<Vec<LinkPlan>>,
-    /// Flows, in the order in which they were written.
+    /// Flows, in the order of the scenario.
     pub flows: Shared<Vec<FlowPlan>>,
-    /// Mechanisms in routers, in the order in which a packet meets those before the same link.
+    /// Router mechanisms, in the order in which a packet meets those before the same link.
     pub routers: Vec<RouterPlan>,
     /// Groups of parallel flows that share their knowledge of the path, each by the indices of its
     /// members.
@@ -65,20 +66,20 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Some flow runs an algorithm that is not built in.
+    /// Whether a flow's algorithm is not built in.
     pub fn has_custom_algorithms(&self) -> bool {
         self.flows.iter().filter_map(|flow| flow.protocol.tcp()).any(|tcp| tcp.control.is_custom())
     }
 
-    /// The links that lead from one node to another, for each pair; `None` where none do. As for
-    /// flows: the shortest delay.
+    /// The links from one node to another, for each pair; `None` without a route. The shortest
+    /// delay, as for flows.
     pub fn routes(&self, pairs: &[(usize, usize)]) -> Vec<Option<Vec<usize>>> {
         let edge = |link: &LinkPlan| Edge { from: link.from, to: link.to, delay: link.delay };
         let edges: Vec<Edge> = self.links.iter().map(edge).collect();
         routes(self.nodes.len(), &edges, pairs)
     }
 
-    /// Some flow is a connection of a foreign stack. A run with one cannot be copied.
+    /// Whether a flow uses a foreign stack. Such a run cannot be copied.
     pub fn has_foreign_stacks(&self) -> bool {
         self.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Stack(_)))
     }
@@ -87,27 +88,27 @@ impl Plan {
 /// Records to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPlan {
-    /// Interval of the sampled series; `None`: no series.
+    /// Interval of the sampled series; `None` without series.
     pub interval: Option<Duration>,
     /// Record every packet: send, enqueue, drop, deliver, acknowledge.
     pub packets: bool,
-    /// First and last time at which packets are recorded, if they are.
+    /// Start and end of packet recording.
     pub packets_from: Time,
-    /// See `packets_from`; [`Time::NEVER`]: to the end of the run.
+    /// See `packets_from`; [`Time::NEVER`] for the end of the run.
     pub packets_until: Time,
-    /// Of packets that are recorded, keep the payload of foreign stacks' datagrams and their TLS
-    /// secrets, for captures.
+    /// Whether to keep, for recorded packets, the payload of foreign stacks' datagrams and their
+    /// TLS secrets, for captures.
     pub payload: bool,
 }
 
-/// Samples of a series where nothing else is said.
+/// Default number of samples in a series.
 const SAMPLES: u128 = 1_000;
-/// Most rows of all series where nothing else is said.
+/// Default maximum of rows in all series.
 const ROWS: u128 = 2_000_000;
 
 impl RecordPlan {
-    /// The usual interval of `series` series: a thousandth of the duration, or longer so that their
-    /// rows are at most two million.
+    /// The default interval of `series` series: a thousandth of the duration, or longer to limit
+    /// their rows to two million.
     pub fn usual_interval(duration: Duration, series: u128) -> Duration {
         let samples = (ROWS / series.max(1)).clamp(1, SAMPLES) as u64;
         Duration::from_picoseconds(duration.picoseconds().div_ceil(samples))

@@ -1,20 +1,20 @@
-//! Mechanisms in routers, and the network as they know it.
+//! Router mechanisms, and the network as they see it.
 
 use super::Plan;
 use crate::router::MechanismPlan;
 use crate::router::mechanism::{FlowLayout, Layout, LinkLayout, TcpHeader};
 
-/// A mechanism in a router, or in several.
+/// A mechanism in one or several routers.
 #[derive(Clone, Debug)]
 pub struct RouterPlan {
-    /// Indices of the links before which it stands.
+    /// Indices of the links it precedes.
     pub links: Vec<usize>,
     /// The mechanism and its settings.
     pub mechanism: MechanismPlan,
 }
 
 impl Plan {
-    /// The network as mechanisms in routers know it.
+    /// The network as router mechanisms see it.
     pub(crate) fn layout(&self) -> Layout<'_> {
         let flows = self.flows.iter().map(|flow| FlowLayout {
             forward: &flow.forward,

@@ -9,7 +9,7 @@ pub enum Source {
     Bulk,
     /// This many bytes.
     Size(Bytes),
-    /// Bytes at this rate, in writes of one segment: the connection is application-limited when it
+    /// Bytes at this rate, in writes of one segment: the connection is application-limited if it
     /// could carry more.
     Rate(Rate),
 }
@@ -45,8 +45,8 @@ pub enum SizeDistribution {
 /// A UDP source without congestion control.
 #[derive(Clone, Debug)]
 pub struct UdpPlan {
-    /// Wire sizes of its packets, each with the weight with which it is drawn. At least one, and a
-    /// positive weight.
+    /// Wire sizes of its packets, each with its relative frequency. At least one, and a positive
+    /// frequency.
     pub packets: Vec<(Bytes, f64)>,
     /// Mean rates on the wire, each from a time of the run on, ascending; the first from the start
     /// of the flow, whenever that is. At rate zero it is silent.
@@ -65,8 +65,8 @@ impl UdpPlan {
 /// Times between the packets of a UDP source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Constant, or with packets of several sizes in proportion to the size of the packet before: a
-    /// constant bit rate.
+    /// Constant, or in proportion to the size of the previous packet if sizes vary: a constant bit
+    /// rate.
     Constant,
     /// Exponentially distributed, whatever the size.
     Poisson,

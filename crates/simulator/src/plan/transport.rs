@@ -13,15 +13,14 @@ pub struct Transport {
     pub mss: Bytes,
     /// TCP and IP header on the wire, without options.
     pub header: Bytes,
-    /// Size of an acknowledgement without data and options on the wire.
+    /// Size of an ACK without data and options on the wire.
     pub ack: Bytes,
     /// Loss recovery.
     pub recovery: Recovery,
-    /// Proportional rate reduction, RFC 9937: in a fast recovery with SACK or RACK the window comes
-    /// down over a round trip. Other recoveries do not know it.
+    /// Proportional rate reduction, RFC 9937: in fast recovery with SACK or RACK the window is
+    /// reduced over a round trip. Other recoveries ignore it.
     pub prr: bool,
-    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate
-    /// acknowledgements.
+    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate ACKs.
     pub limited_transmit: bool,
     /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is
     /// acknowledged (RFC 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for
@@ -29,18 +28,18 @@ pub struct Transport {
     pub one_recovery_per_window: bool,
     /// Initial window, in segments.
     pub initial_window: f64,
-    /// Initial slow start threshold, in segments; infinite: none.
+    /// Initial slow start threshold, in segments; infinite without one.
     pub initial_ssthresh: f64,
     /// The receiver's buffer, which it advertises.
     pub receive_window: Bytes,
-    /// The window scale option: without it no more than 65535 bytes can be advertised.
+    /// Window scale option: without it at most 65535 bytes can be advertised.
     pub window_scaling: bool,
     /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data
     /// segment.
     pub handshake: bool,
-    /// Timestamps option: 12 bytes on every segment, a round-trip sample on every acknowledgement.
+    /// Timestamps option: 12 bytes on every segment, a round-trip sample on every ACK.
     pub timestamps: bool,
-    /// Undo the response to a loss that timestamps show to have been none (Eifel, RFC 3522). Needs
+    /// Undo the response to a loss that timestamps show to be spurious (Eifel, RFC 3522). Needs
     /// `timestamps`.
     pub undo: bool,
     /// Delayed acknowledgement.
@@ -49,28 +48,29 @@ pub struct Transport {
     pub ecn: Ecn,
     /// Retransmission timer.
     pub timer: RetransmissionTimer,
-    /// Grow the window only when it is what limits the sender.
+    /// Grow the window only while it limits the sender.
     pub grow_only_when_limited: bool,
-    /// Slow start and Reno's increase count acknowledged bytes (RFC 3465), not acknowledgements.
+    /// Count acknowledged bytes (RFC 3465) instead of ACKs in slow start and Reno's increase.
     pub byte_counting: bool,
-    /// Space segments at `pacing_gain` × cwnd / srtt even where the algorithm does not ask for it;
-    /// `None`: do not.
+    /// Pace segments at `pacing_gain` × cwnd / srtt even if the algorithm does not request it;
+    /// `None` to disable.
     pub pacing_gain: Option<f64>,
-    /// A leaky bucket that shapes everything the sender sends.
+    /// A leaky bucket that shapes all outgoing traffic.
     pub shaper: Option<Shaper>,
-    /// The receiver knows the algorithm's option. If not, it ignores it.
+    /// Whether the receiver supports the algorithm's option. If not, it ignores it.
     pub peer_knows_option: bool,
-    /// Misbehaviour of the receiver; `None`: it is honest.
+    /// Misbehaviour of the receiver; `None` for an honest one.
     pub misbehaviour: Option<MisbehaviourPlan>,
-    /// Routers can neither read nor change its transport header (IPsec, QUIC).
+    /// Whether routers can neither read nor change its transport header (IPsec, QUIC).
     pub encrypted: bool,
 }
 
 impl Transport {
-    /// Finds settings that contradict each other.
+    /// Finds contradictory settings.
     ///
     /// # Errors
-    /// The receive window is below a segment, undo has no timestamps, or the timer has no value.
+    /// The receive window is below a segment, undo has no timestamps, or the timer has no possible
+    /// value.
     pub fn check(&self) -> Result<(), PlanError> {
         let RetransmissionTimer { minimum, maximum, arithmetic, granularity, .. } = self.timer;
         if self.receive_window < self.mss {
@@ -105,7 +105,7 @@ impl Transport {
     }
 
     /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms
-    /// minimum RTO, 40 ms delayed acknowledgement.
+    /// minimum RTO, 40 ms delayed ACK.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
@@ -197,19 +197,18 @@ impl Transport {
 pub enum Recovery {
     /// Fast retransmit, then slow start.
     Tahoe,
-    /// Fast recovery that the first new acknowledgement ends, RFC 2581.
+    /// Fast recovery that ends at the first new ACK, RFC 2581.
     Reno,
-    /// Fast recovery that partial acknowledgements keep up, RFC 6582.
+    /// Fast recovery that continues through partial ACKs, RFC 6582.
     NewReno,
     /// Selective acknowledgements, RFC 6675.
     Sack,
-    /// Selective acknowledgements, losses found by time, and a probe of the tail: RACK-TLP, RFC
-    /// 8985.
+    /// SACK, time-based loss detection, and tail loss probes: RACK-TLP, RFC 8985.
     Rack,
 }
 
 impl Recovery {
-    /// The receiver sends selective acknowledgements.
+    /// Whether the receiver sends SACK blocks.
     pub const fn uses_sack(self) -> bool {
         matches!(self, Self::Sack | Self::Rack)
     }
@@ -218,23 +217,21 @@ impl Recovery {
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not used: a queue can only drop.
+    /// No ECN: a queue can only drop.
     Off,
-    /// RFC 3168: the receiver says that there was a mark until the sender says that it has reduced
-    /// its window.
+    /// RFC 3168: the receiver echoes CE until the sender confirms a reduction of its window.
     Classic,
-    /// The receiver says how many bytes were marked, as AccECN (RFC 9768) does. Only the count is
-    /// modelled, not how it is written into header and option: an acknowledgement does not grow by
-    /// it.
+    /// The receiver reports how many bytes were marked, as in AccECN (RFC 9768). Only the count is
+    /// modelled, not its encoding in header and option, which does not enlarge an ACK.
     Accurate,
 }
 
 /// Delayed acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
-    /// Full segments for each acknowledgement; 1: acknowledge each.
+    /// Full segments per ACK; 1 acknowledges each.
     pub every: u32,
-    /// Acknowledge at the latest after this time.
+    /// Maximum delay of an ACK.
     pub timer: Duration,
     /// Start of the timer.
     pub clock: AckClock,
@@ -245,8 +242,7 @@ pub struct DelayedAck {
 pub enum AckClock {
     /// The first segment not yet acknowledged.
     Segment,
-    /// A free-running clock with this period, as in 4.4BSD: whatever waits is acknowledged at its
-    /// ticks.
+    /// A free-running clock with this period, as in 4.4BSD: pending ACKs leave at its ticks.
     Grid,
 }
 
@@ -261,7 +257,7 @@ pub struct RetransmissionTimer {
     pub maximum: Duration,
     /// Clock granularity G. Zero: exact.
     pub granularity: Duration,
-    /// Factor at each expiry.
+    /// Factor at each timeout.
     pub backoff: f64,
     /// How samples become srtt and rttvar.
     pub arithmetic: TimerArithmetic,
@@ -284,26 +280,23 @@ pub enum TimerArithmetic {
 pub enum RttSamples {
     /// One at a time.
     OneAtATime,
-    /// Every one that was sent once (with timestamps, or as a stack with a send time per segment
-    /// does).
+    /// Every segment sent only once (with timestamps, or with a send time per segment).
     EverySegment,
 }
 
 /// Misbehaviour of a receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MisbehaviourPlan {
-    /// Number of acknowledgements that replace one of new data; 1: only that one.
+    /// Number of ACKs that replace one; 1 disables division.
     pub parts: u32,
-    /// Acknowledges gaps as if nothing were missing, and this many segments beyond what has
-    /// arrived.
+    /// Acknowledges across gaps, and this many segments beyond the data received.
     pub ahead: Option<u32>,
-    /// Number of copies sent after each acknowledgement.
+    /// Number of copies sent after each ACK.
     pub repeats: u32,
-    /// Every Nth acknowledgement that carries SACK blocks, discards the data just reported
-    /// (reneging).
+    /// With every Nth ACK that carries SACK blocks, discards the data just reported (reneging).
     pub renege_every: Option<u32>,
-    /// Factor by which it multiplies the interval of a pair, and divides rates and feedback, before
-    /// it reports them.
+    /// Factor by which it multiplies a pair's interval, and divides rates and feedback, before it
+    /// reports them.
     pub interval_factor: f64,
 }
 
@@ -318,6 +311,6 @@ impl MisbehaviourPlan {
 pub struct Shaper {
     /// Rate on the wire.
     pub rate: Rate,
-    /// Bytes that may leave at once after an idle time.
+    /// Bytes that may leave at once after an idle period.
     pub burst: Bytes,
 }

@@ -1,5 +1,4 @@
-//! CoDel: drops at the head once the time packets spend in the queue has been too long for too
-//! long. RFC 8289.
+//! CoDel: drops at the head when the sojourn time has been too long for too long. RFC 8289.
 
 use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::engine::Ring;
@@ -30,16 +29,16 @@ settings!(
 pub(crate) struct CoDel {
     plan: Parameters,
     waiting: Ring<Packet>,
-    /// Packets that left before their turn, which CoDel has not yet seen.
+    /// Packets that took the shortcut, and that CoDel has not yet processed.
     passed: Ring<Passed>,
     state: CoDelState,
 }
 
-/// A packet that will not be dropped, whatever comes behind it.
+/// A packet that will not be dropped, whatever follows it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Passed {
     arrival: Time,
-    /// Beginning of its transmission.
+    /// Start of its transmission.
     start: Time,
     size: u64,
 }
@@ -51,12 +50,12 @@ pub(crate) struct CoDelState {
     first_above_time: Option<Time>,
     /// Time of the next drop.
     drop_next: Time,
-    /// Drops since the dropping state was entered, and what they were when it was entered last.
+    /// Drops since the dropping state was entered, and their number at the last entry.
     count: u64,
     last_count: u64,
     dropping: bool,
-    /// Bytes in this queue, and the largest packet seen: with no more than one packet's worth
-    /// nothing is dropped.
+    /// Bytes in this queue, and the largest packet seen: with at most one packet's worth nothing is
+    /// dropped.
     bytes: u64,
     largest: u64,
 }
@@ -87,7 +86,7 @@ impl CoDelState {
         self.bytes
     }
 
-    /// A packet has been taken from this queue, by whomever.
+    /// A packet has left this queue, for any reason.
     pub fn on_removed(&mut self, packet: &Packet) {
         self.bytes -= u64::from(packet.size);
     }
@@ -114,8 +113,8 @@ impl CoDelState {
         Some((packet, work.now >= since))
     }
 
-    /// The next packet to transmit: `deque` of section 5.5. A packet that can be marked is marked
-    /// instead of dropped, and is then the one to transmit.
+    /// The next packet to transmit: `deque` of section 5.5. An ECN-capable packet is marked instead
+    /// of dropped, and then transmitted.
     pub fn dequeue(
         &mut self,
         plan: &Parameters,
@@ -172,8 +171,8 @@ fn control_law(time: Time, interval: Duration, count: u64) -> Time {
 }
 
 impl CoDel {
-    /// The turns of packets that have passed before, up to now: `dodequeue` of each, which drops
-    /// nothing.
+    /// Processes the turns of packets that took the shortcut, up to now: `dodequeue` of each, which
+    /// drops nothing.
     #[inline]
     fn see_passed(&mut self, now: Time) {
         let Self { plan, passed, state, .. } = self;
@@ -220,9 +219,9 @@ impl Discipline for CoDel {
         self.state.dequeue(&self.plan, &mut self.waiting, work)
     }
 
-    /// A packet can be dropped only an interval after one that has spent too long in the queue. So
-    /// it is known of most that they will not be; what CoDel remembers of them depends on what
-    /// comes behind them, and is brought up to date when their turn is over.
+    /// A packet can be dropped only an interval after one with too long a sojourn. So most are
+    /// known to pass; CoDel's state depends on the packets behind them, and is updated after their
+    /// turn.
     fn decide(&mut self, packet: &mut Packet, start: Time, work: &mut Work) -> Decision {
         self.see_passed(work.now);
         let is_safe = start.since(work.now) < self.plan.interval
@@ -269,8 +268,8 @@ mod tests {
         }
     }
 
-    /// Times of drops, or of marks, s, of a queue that is always long: one packet in and one out
-    /// each millisecond, each after 400 ms in the queue.
+    /// Times of drops, or of marks, s, of a permanent queue: one packet in and one out each
+    /// millisecond, each after 400 ms in the queue.
     fn times(interval: u64, ecn: bool) -> Vec<f64> {
         let ms = Duration::from_milliseconds;
         let codel = CoDel::new(Parameters { target: ms(5), interval: ms(interval), ecn }, site());
@@ -289,9 +288,9 @@ mod tests {
         times
     }
 
-    /// The first drop comes an interval after the first packet out that was too old, the n-th after
-    /// another interval / sqrt(n - 1). Packets come out each millisecond, so each time is up to 1
-    /// ms late; lateness does not add up, because each time is counted from when the drop was due.
+    /// The first drop comes an interval after the first packet that left too late, the n-th after
+    /// another interval / sqrt(n - 1). Packets leave each millisecond, so each time is up to 1 ms
+    /// late; lateness does not accumulate, because each time is counted from when the drop was due.
     #[test]
     fn drops_are_spaced_by_the_control_law() {
         for interval in [20, 50, 100, 300] {
@@ -310,7 +309,7 @@ mod tests {
         }
     }
 
-    /// A queue of one packet is not dropped from, however old the packet is.
+    /// A queue of one packet drops nothing, however old the packet is.
     #[test]
     fn one_packet_is_left() {
         let ms = Duration::from_milliseconds;

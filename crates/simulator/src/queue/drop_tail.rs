@@ -1,10 +1,10 @@
-//! A FIFO queue that refuses what does not fit.
+//! A FIFO queue with tail drop.
 //!
-//! The transmitter serves packets in order and at a known rate, so when a packet is accepted the
-//! moment at which its transmission begins is known. The queue is therefore a list of such moments:
-//! a packet waits until then, and nothing has to happen when it leaves. Packets of one size follow
-//! each other at equal distances, so a batch of them is one entry of the list however many they
-//! are; and what has been served is only forgotten when somebody asks.
+//! The transmitter serves packets in order and at a known rate, so the start of a packet's
+//! transmission is known on its acceptance. The queue is therefore a list of such times: a packet
+//! waits until then, and its departure is not an event. Packets of one size follow each other at
+//! equal distances, so a batch of them is one entry of the list whatever their number; and served
+//! entries are removed only when the queue is next read.
 
 use super::QueueLimit;
 use crate::engine::Ring;
@@ -12,9 +12,8 @@ use crate::named::settings;
 use selfclock_congestion::parameter::{Kind, ParameterType, Value};
 use selfclock_congestion::units::{Duration, Time};
 
-/// Threshold of a queue above which it marks packets congestion-experienced (RFC 3168) as they
-/// arrive, if their transport understands marks: a step, as the K of DCTCP. The queue is that which
-/// the packet finds, without itself.
+/// Threshold above which a queue CE-marks arriving packets (RFC 3168) of ECN-capable transports: a
+/// step, like the K of DCTCP. The arriving packet itself is excluded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkAbove {
     /// More packets than this, counted as the limit counts them.
@@ -49,12 +48,12 @@ settings!(
     "RFC 7567, section 2"
 );
 
-/// Packets of one size and one transmission time that wait one behind the other.
+/// Packets of one size and one transmission time that wait in a row.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
-    /// Beginning of transmission of the first.
+    /// Start of the first transmission.
     start: Time,
-    /// End of transmission of the last.
+    /// End of the last transmission.
     end: Time,
     /// Transmission time of each.
     each: Duration,
@@ -63,20 +62,20 @@ struct Batch {
 }
 
 impl Batch {
-    /// A packet like those, with nothing between.
+    /// Whether this packet continues the batch, without a gap.
     #[inline]
     fn is_followed_by(&self, next: &Self) -> bool {
         self.size == next.size && self.each == next.each && self.end == next.start && self.count < u32::MAX
     }
 
-    /// One more behind the last.
+    /// Appends one packet.
     #[inline]
     fn extend(&mut self) {
         self.count += 1;
         self.end += self.each;
     }
 
-    /// Like the above, if the end is known to be before [`Time::NEVER`].
+    /// Like `extend`, if the end is known to be before [`Time::NEVER`].
     #[inline]
     fn extend_within_time(&mut self) {
         self.count += 1;
@@ -84,18 +83,17 @@ impl Batch {
     }
 }
 
-/// The packets that wait, the one in service not among them. What every waiting packet touches
-/// stands first.
+/// The waiting packets, without the one in service. Fields used by every waiting packet come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct DropTail {
-    /// The first batch. Empty: nothing waits.
+    /// The first batch. Empty if nothing waits.
     first: Batch,
-    /// Packets that fit behind the first, if the limit is in packets; zero if it is in bytes.
+    /// Room for packets behind the first, if the limit is in packets; zero if it is in bytes.
     room_behind: u32,
     /// Size of the packet in service while others wait.
     in_service: u32,
-    /// The batches behind the first: once packets of different sizes have waited.
+    /// The batches behind the first, once packets of different sizes have waited.
     behind: Option<Box<Behind>>,
 }
 
@@ -112,8 +110,8 @@ struct Behind {
 pub(crate) struct Places {
     /// The limit.
     pub limit: QueueLimit,
-    /// The packet in service takes one of the places (ns-2's way); if not, the limit is of waiting
-    /// packets.
+    /// Whether the packet in service occupies a place (as in ns-2); if not, the limit counts
+    /// waiting packets.
     pub counts_packet_in_service: bool,
 }
 
@@ -133,8 +131,8 @@ impl DropTail {
         }
     }
 
-    /// Forgets packets whose transmission has begun by `now`. A packet whose transmission begins
-    /// just now no longer waits: at equal times departures come before arrivals.
+    /// Removes packets whose transmission has begun by `now`. A transmission that begins at `now`
+    /// counts: at equal times departures precede arrivals.
     #[inline]
     pub fn serve_until(&mut self, now: Time) {
         while self.first.count > 0 && self.first.start <= now {
@@ -160,7 +158,7 @@ impl DropTail {
         }
     }
 
-    /// All that waited has been served.
+    /// Empties the queue: all packets have been served.
     #[inline]
     pub fn serve_all(&mut self) {
         if !self.is_empty() {
@@ -172,16 +170,16 @@ impl DropTail {
         }
     }
 
-    /// The usual case: adds a packet of the same size as all that wait, whose transmission begins
-    /// when theirs are over. There is room for it even if none of them has been served yet. False:
-    /// this is not the case, and nothing has happened. The end of its transmission must be a time.
+    /// The usual case: adds a packet of the same size as all waiting ones, whose transmission
+    /// begins after theirs, and which has room even if none of them has been served yet. False: not
+    /// the case, and nothing has changed. The end of its transmission must be a valid time.
     #[inline(always)]
     pub fn extend(&mut self, start: Time, size: u32) -> bool {
         let Self { first, room_behind, behind, .. } = self;
-        // Less one, none is beyond all room.
+        // With one subtracted, an empty batch never has room.
         let has_room = first.count.wrapping_sub(1) < *room_behind;
-        // A batch that ended earlier has been served. Where something waits behind the first, it
-        // ends later.
+        // A batch that ended earlier has been served. With another batch behind the first, the end
+        // is later.
         let is_last = behind.as_deref().is_none_or(|behind| behind.packets == 0);
         if first.end == start && first.size == size && has_room && is_last {
             first.extend_within_time();
@@ -190,21 +188,20 @@ impl DropTail {
         false
     }
 
-    /// Packets of this size could follow one another behind what waits, until `end`, and be one
-    /// batch with it.
+    /// Whether packets of this size could follow the waiting ones until `end`, in one batch.
     pub fn ends_alike(&self, end: Time, size: u32) -> bool {
         let Batch { count, end: ends, size: each, .. } = self.first;
         count > 0 && ends == end && each == size && self.is_uniform()
     }
 
-    /// Appends this many packets like those that wait; see [`DropTail::ends_alike`].
+    /// Appends this many packets like the waiting ones; see [`DropTail::ends_alike`].
     pub fn extend_by(&mut self, packets: u32) {
         self.first.end += self.first.each.times(packets.into());
         self.first.count += packets;
     }
 
-    /// Everything that waited has been served; this many packets of this size and transmission time
-    /// wait, behind another of them, and will have been transmitted at `end`.
+    /// Replaces the served queue by this many packets of this size and transmission time, behind
+    /// another of them, whose transmission ends at `end`.
     pub fn hold(&mut self, packets: u32, size: u32, each: Duration, end: Time) {
         self.serve_all();
         let start = Time::ZERO + end.since(Time::ZERO + each.times(packets.into()));
@@ -212,15 +209,15 @@ impl DropTail {
         self.in_service = size;
     }
 
-    /// Everything that waits has the same size.
+    /// Whether all waiting packets have the same size.
     #[inline]
     pub fn is_uniform(&self) -> bool {
         self.behind.as_deref().is_none_or(|behind| behind.packets == 0)
     }
 
-    /// There is room at `now` for a packet of `size` bytes behind the one in service; if not, it is
-    /// dropped. `previous` is the size of the packet accepted last: that is the one in service if
-    /// nothing waits.
+    /// Whether a packet of `size` bytes has room at `now` behind the one in service; if not, it is
+    /// dropped. `previous` is the last accepted size: that of the packet in service if nothing
+    /// waits.
     #[inline(always)]
     pub fn admits(&mut self, now: Time, size: u32, previous: u32, places: Places) -> bool {
         self.serve_until(now);
@@ -235,8 +232,8 @@ impl DropTail {
         places.limit.allows(self.counted_packets(places) + 1, bytes)
     }
 
-    /// Adds a packet whose transmission begins at `start`, when those before it have been
-    /// transmitted, and takes so long; `previous` is the size of the packet accepted last.
+    /// Adds a packet whose transmission begins at `start`, after those before it, and takes `time`;
+    /// `previous` is the last accepted size.
     #[inline(always)]
     pub fn add(&mut self, start: Time, size: u32, time: Duration, previous: u32) {
         let batch = Batch { start, end: start + time, each: time, size, count: 1 };
@@ -262,13 +259,13 @@ impl DropTail {
         }
     }
 
-    /// Size of the packet in service; `previous` is that of the packet accepted last.
+    /// Size of the packet in service; `previous` is the last accepted size.
     #[inline]
     pub fn in_service(&self, previous: u32) -> u32 {
         if self.is_empty() { previous } else { self.in_service }
     }
 
-    /// Nothing waits, or its service has not yet been recorded.
+    /// Whether nothing waits, apart from packets already in service.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first.count == 0
@@ -280,7 +277,7 @@ impl DropTail {
         u64::from(self.first.count) + self.behind.as_deref().map_or(0, |behind| behind.packets)
     }
 
-    /// Packets that take places, while one is in service.
+    /// Packets that occupy places, while one is in service.
     #[inline]
     pub fn counted_packets(&self, places: Places) -> u64 {
         self.packets() + u64::from(places.counts_packet_in_service)
@@ -293,7 +290,7 @@ impl DropTail {
             + self.behind.as_deref().map_or(0, |behind| behind.bytes)
     }
 
-    /// Beginning of transmission and size of each waiting packet.
+    /// Start of transmission and size of each waiting packet.
     pub fn starts(&self) -> impl Iterator<Item = (Time, u32)> + '_ {
         let behind = self.behind.iter().flat_map(|behind| behind.batches.iter());
         let batches = std::iter::once(&self.first).chain(behind);
@@ -317,7 +314,8 @@ mod tests {
         Duration::from_picoseconds(picoseconds)
     }
 
-    /// Packets of 10 bytes, each served in 10 ps, that all arrive at time 0; how many are accepted.
+    /// Packets of 10 bytes, each served in 10 ps, that all arrive at time 0; returns how many are
+    /// accepted.
     fn accepted(limit: QueueLimit, counts_packet_in_service: bool) -> usize {
         let places = Places { limit, counts_packet_in_service };
         let mut queue = DropTail::new(places);
@@ -338,9 +336,8 @@ mod tests {
         assert_eq!(accepted(QueueLimit::Unlimited, false), 100);
     }
 
-    /// Packets of one size were one batch though the rate had changed between them, so those after
-    /// the change left the count of the queue too soon, or too late, and what came found the wrong
-    /// room.
+    /// Packets of one size were one batch even across a change of rate, so those after the change
+    /// left the count of the queue too soon, or too late, and later arrivals found the wrong room.
     #[test]
     fn packets_of_two_rates_are_not_one_batch() {
         let mut queue =
@@ -354,7 +351,7 @@ mod tests {
         }
     }
 
-    /// A large packet in service counts with its own size, whatever came after it.
+    /// A large packet in service counts with its own size, whatever follows it.
     #[test]
     fn bytes_in_service_are_those_of_the_packet_in_service() {
         let places = Places { limit: QueueLimit::Bytes(Bytes(120)), counts_packet_in_service: true };
@@ -377,8 +374,8 @@ mod tests {
 
     proptest! {
         /// Against a list of packets, one by one, at a transmitter that takes one or two
-        /// picoseconds for a byte. That the time of a packet can change while others of its size
-        /// wait was once forgotten.
+        /// picoseconds per byte: the transmission time can change while packets of the same size
+        /// wait.
         #[test]
         fn batches_are_as_packets_one_by_one(
             steps in proptest::collection::vec((0_u64..400, 1_u32..3, 0_u32..8), 1..100),

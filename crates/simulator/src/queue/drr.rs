@@ -40,10 +40,10 @@ struct FlowQueue {
 
 impl Drr {
     /// "When there are no more free buffers, the packet at the end of the longest queue is dropped"
-    /// (buffer stealing); here it is the first, which its sender learns of sooner. False if nothing
-    /// waits.
+    /// (buffer stealing); here the first packet, of which the sender learns sooner. False if
+    /// nothing waits.
     fn drop_from_longest(&mut self, work: &mut Work) -> bool {
-        // The first of several that are as long.
+        // The first of several longest queues.
         let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
         if let Some(queue) = longest
             && let Some(packet) = queue.waiting.pop()
@@ -78,7 +78,7 @@ impl Discipline for Drr {
             queue.deficit = 0;
             self.active.push(packet.flow);
         }
-        // One that is dropped may be smaller than the one that came.
+        // The dropped packet may be smaller than the arriving one.
         while work.backlog.is_over() && self.drop_from_longest(work) {}
     }
 
@@ -120,8 +120,7 @@ impl Discipline for Drr {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
-    /// top.
+    /// State per flow, bytes, as in docs/validation.md, without the packets held.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<FlowQueue>(), 64);

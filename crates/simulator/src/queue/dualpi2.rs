@@ -1,4 +1,4 @@
-//! DualPI2: a short queue for scalable congestion controls beside one for the others, their marking
+//! DualPI2: a short queue for scalable congestion controls beside a classic one, their marking
 //! coupled by a square. RFC 9332, appendix A.
 
 use super::managed::{Discipline, LinkSite, Work};
@@ -7,10 +7,10 @@ use crate::named::settings;
 use crate::packet::{Flags, Packet};
 use selfclock_congestion::units::{Duration, Time};
 
-/// Longest round-trip time that the controller is stable for, s: "RTT_max".
+/// Maximum round-trip time for which the controller is stable, s: "RTT_max".
 const LONGEST_RTT: f64 = 0.1;
-/// Share of the transmitter that the classic queue has at least, by bytes, while both wait: the
-/// weight of the scheduler in section 4.1, one sixteenth.
+/// Minimum share of the classic queue, by bytes, while both wait: the weight of the scheduler in
+/// section 4.1, one sixteenth.
 const CLASSIC_SHARE: f64 = 1.0 / 16.0;
 /// Backlog in bytes up to which nothing is dropped.
 const LEAST_BACKLOG: u64 = 2 * 1500;
@@ -45,14 +45,14 @@ pub(crate) struct DualPi2 {
     classic: Ring<Packet>,
     control: Control,
     next_update: Time,
-    /// Sums of the probabilities of both queues' packets: `recur` marks evenly, not at random.
+    /// Accumulated probabilities of both queues: `recur` marks evenly, not at random.
     low_latency_count: f64,
     classic_count: f64,
     /// Bytes that the classic queue may send before the other.
     classic_credit: f64,
 }
 
-/// The proportional-integral controller and what is coupled to it.
+/// The proportional-integral controller and its coupled probabilities.
 #[derive(Clone, Copy, Debug, Default)]
 struct Control {
     /// "p'".
@@ -62,7 +62,7 @@ struct Control {
 }
 
 impl Control {
-    /// `dualpi2_update`, from the delay now, s.
+    /// `dualpi2_update`, from the current delay, s.
     fn update(&mut self, plan: &Parameters, delay: f64) {
         let integral = 0.1 * plan.update.seconds() / (LONGEST_RTT * LONGEST_RTT);
         let proportional = 0.3 / LONGEST_RTT;
@@ -83,7 +83,7 @@ impl Control {
 }
 
 impl DualPi2 {
-    /// Takes the updates that were due. The queue has not changed since, only aged.
+    /// Runs updates that are due. The queue has not changed since, only aged.
     fn catch_up(&mut self, now: Time) {
         while self.next_update <= now {
             let at = self.next_update;
@@ -93,15 +93,15 @@ impl DualPi2 {
             self.control.update(&self.plan, delay.seconds());
             self.next_update += self.plan.update;
             if delay.is_zero() && self.control.base == 0.0 {
-                // Nothing will change before the next packet.
+                // Nothing changes before the next packet.
                 let missed = now.since(self.next_update).picoseconds() / self.plan.update.picoseconds();
                 self.next_update += self.plan.update.times(missed);
             }
         }
     }
 
-    /// The next packet in the order of the scheduler, and whether it is of the classic queue: the
-    /// other goes first, but for the share of the classic queue.
+    /// The next packet in the scheduler's order, and whether it is from the classic queue: the
+    /// other has priority, apart from the classic queue's share.
     fn take(&mut self) -> Option<(Packet, bool)> {
         let Some(classic) = self.classic.front() else {
             self.classic_credit = 0.0;
@@ -155,8 +155,7 @@ impl Discipline for DualPi2 {
             let (dropping, coupled) = (self.control.classic(), self.control.coupled(coupling));
             if classic {
                 if backlog > LEAST_BACKLOG && recur(&mut self.classic_count, dropping) {
-                    // "p_Cmax": above it what a scalable control does with marks would not be
-                    // enough.
+                    // "p_Cmax": above it a scalable control's response to marks would not suffice.
                     let most = (1.0 / (coupling * coupling)).min(1.0);
                     if dropping >= most || !work.mark(&mut packet) {
                         work.drop(packet);
@@ -171,7 +170,7 @@ impl Discipline for DualPi2 {
                     work.mark(&mut packet);
                 }
             } else {
-                // Overload: drops take the place of marks that would no longer say more.
+                // Overload: drops replace marks that no longer carry information.
                 if backlog > LEAST_BACKLOG && recur(&mut self.classic_count, dropping) {
                     work.drop(packet);
                     continue;
@@ -204,7 +203,7 @@ fn ramp(plan: &Parameters, delay: Duration, is_last: bool) -> f64 {
     }
 }
 
-/// True once for every whole that the probabilities sum up to.
+/// True each time the accumulated probability passes a whole number.
 fn recur(count: &mut f64, probability: f64) -> bool {
     *count += probability;
     let whole = *count > 1.0;

@@ -5,11 +5,11 @@ use super::managed::Work;
 use crate::engine::Ring;
 use crate::packet::Packet;
 
-/// Packets dropped at once from the fattest queue when there is no room: half of it, at most this
-/// many.
+/// Maximum number of packets dropped at once from the fattest queue when there is no room;
+/// otherwise half of it.
 const DROP_BATCH: usize = 64;
 
-/// Queues, each with the state `S` of what manages it.
+/// Queues, each with the state `S` of its manager.
 #[derive(Clone, Debug)]
 pub struct FlowQueues<S> {
     quantum: i64,
@@ -25,7 +25,7 @@ pub struct FlowQueues<S> {
 pub struct FlowQueue<S> {
     /// Packets waiting in it.
     pub waiting: Ring<Packet>,
-    /// State of what manages it.
+    /// State of its manager.
     pub state: S,
     /// "Byte credits".
     deficit: i64,
@@ -34,7 +34,7 @@ pub struct FlowQueue<S> {
     is_active: bool,
 }
 
-/// The per-queue manager also sees packets that others remove.
+/// The per-queue manager also sees packets removed by others.
 pub trait QueueState {
     /// A packet was dropped from the queue to make room.
     fn on_removed(&mut self, packet: &Packet);
@@ -63,7 +63,7 @@ impl<S: QueueState> FlowQueues<S> {
         &mut self.queues[index as usize]
     }
 
-    /// Adds a packet to the queue at this index; where there is no room, others are dropped.
+    /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
     pub fn push(&mut self, index: u32, packet: Packet, work: &mut Work) {
         let queue = &mut self.queues[index as usize];
         queue.bytes += u64::from(packet.size);

@@ -33,13 +33,13 @@ pub(crate) struct AckThinning {
     interval: Duration,
     /// Held ACKs, in order of time.
     waiting: VecDeque<(Time, Packet)>,
-    /// For each connection seen, the number up to which the last one acknowledged.
+    /// Last acknowledged number of each connection seen.
     acknowledged: Vec<u64>,
     timer: Timer,
 }
 
 impl AckThinning {
-    /// Held ACKs of the same flow before the same link.
+    /// Takes the held ACK of the same flow before the same link.
     fn take(&mut self, packet: &Packet) -> Option<Packet> {
         let same = |(_, held): &(Time, Packet)| held.flow == packet.flow && held.hop == packet.hop;
         let position = self.waiting.iter().position(same)?;

@@ -1,5 +1,5 @@
-//! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first router that stands
-//! before a flow's packets labels them with the flow's rate; the others know no flows and drop by
+//! Core-stateless fair queueing: Stoica, Shenker and Zhang 1998. The first such router on a flow's
+//! path labels its packets with the flow's rate; the others keep no per-flow state and drop by
 //! label.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
@@ -26,7 +26,7 @@ settings!(
     "Stoica, Shenker and Zhang 1998"
 );
 
-/// Most that a full buffer lowers the fair share within one window: a quarter.
+/// Maximum reduction of the fair share by a full buffer within one window: to three quarters.
 const LOWEST: f64 = 0.75;
 /// Each packet that finds the buffer full lowers it by a hundredth.
 const LOWERED: f64 = 0.99;
@@ -47,7 +47,7 @@ pub(crate) struct Csfq {
 struct Average {
     rate: f64,
     last: Option<Time>,
-    /// Bits that came at the same time as those before.
+    /// Bits that arrived at the same time as the previous packet.
     at_once: f64,
 }
 
@@ -77,9 +77,9 @@ struct Core {
     /// "A" and "F": what arrives and what is accepted.
     arrival: Average,
     accepted: Average,
-    /// Fair share "alpha", bit/s; `None`: never congested.
+    /// Fair share "alpha", bit/s; `None` if never congested.
     share: Option<f64>,
-    /// Least that a full buffer may lower it to in this window.
+    /// Lower bound of the share in this window, under a full buffer.
     lowest: f64,
     largest_label: f64,
     congested: bool,
@@ -89,8 +89,8 @@ struct Core {
 impl Core {
     /// `estimate_alpha` of figure 3 of the paper.
     fn estimate(&mut self, now: Time, window: Duration, label: f64) {
-        // Of a flow's first packet no rate is known. A share of nothing would stay nothing whatever
-        // it is multiplied by.
+        // The rate is unknown at a flow's first packet. A share of zero would stay zero whatever
+        // its factor.
         let largest = Some(self.largest_label.max(label)).filter(|&label| label > 0.0);
         if self.arrival.rate >= self.capacity {
             // The first estimate is the largest label of the last window.
@@ -139,7 +139,7 @@ impl Mechanism for Csfq {
         Self { settings, flows: BTreeMap::new(), links, stream: site.stream() }
     }
 
-    /// Labels the packet if nothing has, and drops it with probability max(0, 1 - alpha / label).
+    /// Labels an unlabelled packet, and drops it with probability max(0, 1 - alpha / label).
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let now = station.now;
         let bits = f64::from(packet.size) * 8.0;
@@ -179,8 +179,7 @@ impl Mechanism for Csfq {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
-    /// top.
+    /// State per flow, bytes, as in docs/validation.md, without the packets held.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<Average>(), 32);

@@ -9,7 +9,7 @@ use crate::packet::Packet;
 use selfclock_congestion::parameter::{Kind, ParameterType, Value};
 use selfclock_congestion::units::Duration;
 
-/// Packets that may wait, beside the one in service.
+/// Packets that may wait, in addition to the one in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(pub u64);
 
@@ -40,13 +40,12 @@ settings!(
     "our choice"
 );
 
-/// One processor for all the links before which it stands: a FIFO queue with a constant service
-/// time per packet.
+/// One processor for all its links: a FIFO queue with a constant service time per packet.
 #[derive(Clone, Debug)]
 pub(crate) struct ForwardingLimit {
-    /// Time that a packet takes.
+    /// Service time of a packet.
     service: Duration,
-    /// Packets that wait at most, beside the one in service.
+    /// Maximum number of waiting packets, excluding the one in service.
     limit: u64,
     /// The first is in service.
     waiting: VecDeque<Packet>,
@@ -62,7 +61,7 @@ impl Mechanism for ForwardingLimit {
         Self { service, limit: limit.0, waiting: VecDeque::new(), timer: Timer::default() }
     }
 
-    /// The packet waits for its turn.
+    /// Queues the packet.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         if self.waiting.is_empty() {
             station.set_timer(&mut self.timer, station.now + self.service);

@@ -1,5 +1,5 @@
-//! Loss of chosen kinds of packets: what happens to a mechanism when its own packets fail, and
-//! those alone; outages, and the regular losses that RFC 5166 measures a response with.
+//! Loss of selected kinds of packets: a mechanism's behaviour when only its own packets fail;
+//! outages, and the regular losses with which RFC 5166 measures a response.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::Stream;
@@ -8,7 +8,7 @@ use crate::packet::{Packet, PacketKind};
 use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, ParameterType, Value};
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
-/// A set of kinds of packets: bit N stands for the kind of number N.
+/// A set of kinds of packets, one bit per kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kinds(u32);
 
@@ -97,7 +97,7 @@ enum Pattern {
     Random(f64),
     /// Every Nth.
     Every(u64),
-    /// One, then none for this long.
+    /// One, then none for this time.
     Spaced(Duration),
 }
 
@@ -105,12 +105,12 @@ enum Pattern {
 #[derive(Clone, Debug)]
 pub(crate) struct LossOfKinds {
     settings: Parameters,
-    /// `None`: no packet is lost.
+    /// `None` if no packet is lost.
     pattern: Option<Pattern>,
     stream: Stream,
     /// Packets that have passed since the last loss.
     passed: u64,
-    /// Nothing is lost before this.
+    /// No losses before this time.
     quiet_until: Time,
 }
 
@@ -141,13 +141,13 @@ impl LossOfKinds {
 impl Mechanism for LossOfKinds {
     type Settings = Parameters;
 
-    /// Nothing is lost yet.
+    /// State before the first loss.
     fn new(settings: Parameters, site: &RouterSite<'_>) -> Self {
         let pattern = settings.pattern();
         Self { settings, pattern, stream: site.stream(), passed: 0, quiet_until: Time::ZERO }
     }
 
-    /// Drops the packet if it is one of the kinds, in its time, and its turn.
+    /// Drops the packet if its kind, time and turn match.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let Parameters { kinds, from, until, .. } = self.settings;
         let now = station.now;

@@ -1,5 +1,4 @@
-//! The interface of a router mechanism: what it implements, and what it may ask of the network
-//! around it.
+//! The interface of a router mechanism: its methods, and its access to the network.
 
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target, Timer};
@@ -11,39 +10,39 @@ use selfclock_congestion::units::{Bytes, Rate, Time};
 /// A mechanism's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It is forwarded, as it now is.
+    /// Forward it, including changes.
     Pass,
-    /// It is dropped; the link that it would have entered counts it.
+    /// Drop it; counted at the link it would have entered.
     Drop,
-    /// The mechanism keeps or consumes it, and answers for its out-of-line part.
+    /// The mechanism keeps or consumes it, and owns its out-of-line part.
     Taken,
 }
 
-/// How a scenario says before which links a mechanism stands.
+/// How a scenario places a mechanism.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// By their names.
     Links,
-    /// By their names; without them, before all links that leave a router.
+    /// By links; by default before all links that leave a router.
     LinksOrAllOfRouters,
-    /// By the names of nodes: before all links that leave them.
+    /// By nodes: before all links that leave them.
     Nodes,
 }
 
-/// A mechanism at work.
+/// A running mechanism.
 pub trait Mechanism: Sized {
     /// Its settings.
     type Settings: Settings;
     /// How a scenario says where it stands.
     const PLACEMENT: Placement = Placement::Links;
 
-    /// The mechanism before the first packet.
+    /// Creates the mechanism.
     fn new(settings: Self::Settings, site: &RouterSite<'_>) -> Self;
 
     /// A packet is about to enter `station.link`.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate;
 
-    /// An entry of the timer has come up; asks [`Station::timer_is_due`].
+    /// A timer entry comes up; call [`Station::timer_is_due`].
     fn on_timer(&mut self, _: &mut Station<'_>) {}
 
     /// Packets that it holds.
@@ -51,8 +50,8 @@ pub trait Mechanism: Sized {
         0
     }
 
-    /// A consequence of the settings that can hardly be meant, before a link whose largest data
-    /// packets have this size.
+    /// A surprising consequence of the settings, before a link whose largest data packets have this
+    /// size.
     fn note(_: &Self::Settings, _: Option<Bytes>) -> Option<&'static str> {
         None
     }
@@ -61,7 +60,7 @@ pub trait Mechanism: Sized {
 /// A mechanism's view of the network at its creation.
 #[derive(Clone, Copy, Debug)]
 pub struct RouterSite<'a> {
-    /// Indices of the links before which it stands.
+    /// Indices of the links it precedes.
     pub stands_before: &'a [usize],
     /// Links, nodes and flows.
     pub layout: &'a Layout<'a>,
@@ -78,7 +77,7 @@ impl RouterSite<'_> {
     }
 }
 
-/// A network as mechanisms know it.
+/// A network as mechanisms see it.
 #[derive(Clone, Debug)]
 pub struct Layout<'a> {
     /// Number of nodes.
@@ -89,7 +88,7 @@ pub struct Layout<'a> {
     pub flows: Vec<FlowLayout<'a>>,
 }
 
-/// A link as mechanisms know it.
+/// A link as mechanisms see it.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkLayout {
     /// Index of the node it leaves.
@@ -98,7 +97,7 @@ pub struct LinkLayout {
     pub rate: Rate,
 }
 
-/// A flow as mechanisms know it.
+/// A flow as mechanisms see it.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowLayout<'a> {
     /// Links that data takes.
@@ -118,7 +117,7 @@ pub struct TcpHeader {
     pub window: u64,
     /// Shift count of the window field.
     pub window_shift: u8,
-    /// Nothing: the transport header is encrypted.
+    /// Whether nothing can be read, because the transport header is encrypted.
     pub encrypted: bool,
 }
 
@@ -134,7 +133,7 @@ pub struct Waiting {
 }
 
 impl Waiting {
-    /// The queue has room for a packet of `size` bytes.
+    /// Whether the queue has room for a packet of `size` bytes.
     pub fn has_room(&self, size: u16) -> bool {
         self.limit.allows(self.packets + 1, || self.bytes + u64::from(size))
     }
@@ -142,27 +141,25 @@ impl Waiting {
 
 /// The network around a mechanism.
 pub trait Surroundings {
-    /// Rate of a link's transmitter for a packet that comes now.
+    /// Rate of a link's transmitter for a packet that arrives now.
     fn rate(&self, link: usize, now: Time) -> Rate;
     /// Packets that wait for a link now.
     fn waiting(&mut self, link: usize, now: Time) -> Waiting;
     /// Out-of-line parts of packets.
     fn extras(&mut self) -> &mut Extras;
-    /// The flow of the plan that a packet with this `hop` belongs to; short connections belong to
-    /// theirs.
+    /// The flow of the plan to which a packet with this `hop` belongs, also for short connections.
     fn flow_at(&self, hop: u32) -> usize;
-    /// The link that a `hop` stands for.
+    /// The link of a `hop`.
     fn link_at(&self, hop: u32) -> usize;
-    /// The first link on the way of a flow's data that is wanted.
+    /// The first link on a flow's data path that satisfies `wanted`.
     fn first_link(&self, flow: usize, wanted: &dyn Fn(usize) -> bool) -> Option<usize>;
-    /// The `hop` that stands for the link at this position of the way of a flow's acknowledgements.
+    /// The `hop` of the link at this position of a flow's ACK path.
     fn acknowledgement_hop(&self, flow: usize, position: u32) -> u32;
-    /// Puts a packet on its way past the mechanism `router`, into the link that its `hop` stands
-    /// for.
+    /// Sends a packet past the mechanism `router`, into the link of its `hop`.
     fn release(&mut self, events: &mut EventQueue, now: Time, router: u32, packet: Packet);
-    /// Numbers, counts and records a packet that is about to be sent.
+    /// Numbers, counts and records an outgoing packet.
     fn count_sent(&mut self, now: Time, packet: &mut Packet);
-    /// Counts and records a packet that has reached the mechanism to which it was sent.
+    /// Counts and records a packet that has reached the mechanism it was addressed to.
     fn consume(&mut self, now: Time, packet: &Packet);
 }
 
@@ -176,37 +173,35 @@ pub struct Station<'a> {
     pub network: &'a mut dyn Surroundings,
     /// Index of the mechanism.
     pub router: u32,
-    /// The link that the packet is about to enter; `usize::MAX` at a timer.
+    /// The link that the packet is about to enter; `usize::MAX` for a timer.
     pub link: usize,
 }
 
 impl Station<'_> {
-    /// Puts a packet on its way that was held or that the mechanism has made: past this mechanism,
-    /// into the link that the packet's `hop` stands for, which must be one that the mechanism
-    /// stands before.
+    /// Sends a packet that was held, or made by the mechanism, past this mechanism, into the link
+    /// of its `hop`, which must be one of the mechanism's links.
     pub fn release(&mut self, packet: Packet) {
         self.network.release(self.events, self.now, self.router, packet);
     }
 
-    /// A packet of the mechanism's own enters the network: [`Station::release`], and it is counted
-    /// and recorded as sent.
+    /// Sends a packet made by the mechanism: [`Station::release`], counted and recorded as sent.
     pub fn send(&mut self, mut packet: Packet) {
         self.network.count_sent(self.now, &mut packet);
         self.release(packet);
     }
 
-    /// Consumes a packet that was sent to this mechanism.
+    /// Consumes a packet addressed to this mechanism.
     pub fn consume(&mut self, packet: &Packet) {
         self.network.consume(self.now, packet);
     }
 
-    /// Sets the mechanism's timer, a field of its own; when it comes up [`Mechanism::on_timer`] is
-    /// called.
+    /// Sets the mechanism's timer, one of its own fields; [`Mechanism::on_timer`] is called when it
+    /// comes up.
     pub fn set_timer(&mut self, timer: &mut Timer, deadline: Time) {
         timer.set(self.events, deadline, Target::Router(self.router));
     }
 
-    /// The timer is due now.
+    /// Whether the timer is due now.
     pub fn timer_is_due(&mut self, timer: &mut Timer) -> bool {
         timer.due(self.events, self.now, Target::Router(self.router))
     }

@@ -1,8 +1,8 @@
-//! Mechanisms in routers: code that sees packets as they are about to enter a link.
+//! Router mechanisms: code that sees packets as they are about to enter a link.
 //!
-//! A mechanism can drop a packet, change it, hold it and release it later, and send packets of its
-//! own; it has a timer. Packets stop where one stands, so it sees them in the order of time. Where
-//! a route begins at a host, so does the first link: a mechanism there sees what that host sends.
+//! A mechanism can drop, change, hold and later release a packet, and send its own; it has a timer.
+//! Packets stop there, so it sees them in the order of time. A host's first link is part of a
+//! route: a mechanism there sees what that host sends.
 //!
 //! A new mechanism is a file here, with its [`Settings`](crate::named::Settings) and a
 //! `mechanism::Mechanism`, declared below (rustfmt finds files by these declarations), and a line
@@ -27,8 +27,7 @@ use crate::packet::Packet;
 use mechanism::{Fate, Mechanism, RouterSite, Station};
 use selfclock_congestion::units::Bytes;
 
-/// Makes the list of mechanisms: the plan and the running mechanism of each, and what forwards to
-/// them.
+/// Makes the list of mechanisms: plan, running mechanism and forwarding of each.
 macro_rules! mechanisms {
     ($($module:ident::$name:ident,)+) => {
         named! {
@@ -37,18 +36,18 @@ macro_rules! mechanisms {
         }
 
         impl MechanismPlan {
-            /// How a scenario says where it stands.
+            /// How a scenario places it.
             pub fn placement(&self) -> Placement {
                 match self { $(Self::$name(_) => $module::$name::PLACEMENT,)+ }
             }
 
-            /// A consequence of the settings that can hardly be meant, before a link whose largest
-            /// data packets have this size, if there is one.
+            /// A surprising consequence of the settings, before a link whose largest data packets
+            /// have this size, if any.
             pub fn note(&self, largest_packet: Option<Bytes>) -> Option<&'static str> {
                 match self { $(Self::$name(settings) => $module::$name::note(settings, largest_packet),)+ }
             }
 
-            /// The mechanism before the first packet.
+            /// Creates the mechanism.
             pub(crate) fn at(self, site: &RouterSite<'_>) -> AnyMechanism {
                 match self {
                     $(Self::$name(settings) => AnyMechanism::$name($module::$name::new(settings, site)),)+
@@ -56,8 +55,8 @@ macro_rules! mechanisms {
             }
         }
 
-        /// A mechanism at work, whichever it is. Each is boxed as a whole, so that it can step
-        /// aside while it works on the network.
+        /// A running mechanism of any kind. Boxed as a whole, so that it can be moved out while it
+        /// works on the network.
         #[derive(Clone, Debug)]
         #[allow(clippy::large_enum_variant)]
         pub(crate) enum AnyMechanism {

@@ -1,4 +1,4 @@
-//! Token-bucket policer: drops what exceeds a rate and a burst, and holds nothing.
+//! Token-bucket policer: drops traffic beyond a rate and a burst, and holds nothing.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::named::settings;
@@ -23,12 +23,12 @@ settings!(
 );
 
 /// A bucket of tokens before each of its links. A token is the time that a byte takes at the
-/// policed rate, so the bucket is a time: that at which it would be full (the virtual scheduling
-/// form of the leaky bucket).
+/// policed rate, so the bucket is a time: when it will be full (the virtual scheduling form of the
+/// leaky bucket).
 #[derive(Clone, Debug)]
 pub(crate) struct Policer {
     settings: Parameters,
-    /// For each link: when the bucket will be full.
+    /// When each link's bucket will be full.
     full_at: Vec<Time>,
 }
 
@@ -40,7 +40,7 @@ impl Mechanism for Policer {
         Self { settings, full_at: vec![Time::ZERO; site.layout.links.len()] }
     }
 
-    /// Drops the packet if its bytes are not in the bucket.
+    /// Drops the packet if the bucket has too few tokens.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let Parameters { rate, burst } = self.settings;
         let full_at = &mut self.full_at[station.link];

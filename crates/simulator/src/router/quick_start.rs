@@ -29,8 +29,8 @@ settings!(
     "RFC 4782"
 );
 
-/// Approves up to a share of each link's rate, less its traffic and recent approvals. This is the
-/// "Target algorithm" of Sarolahti, Allman and Floyd, the one that RFC 4782 describes for routers.
+/// Approves up to a share of each link's rate, less its traffic and recent approvals: the "Target
+/// algorithm" of Sarolahti, Allman and Floyd, which RFC 4782 describes for routers.
 #[derive(Clone, Debug)]
 pub(crate) struct QuickStart {
     settings: Parameters,
@@ -42,12 +42,12 @@ pub(crate) struct QuickStart {
 #[derive(Clone, Debug, Default)]
 struct Accounts {
     rate: Rate,
-    /// Bytes since the beginning of the interval under way, and its number.
+    /// Bytes in the current interval, and its number.
     bytes: u64,
     interval: u64,
-    /// Bytes of the interval before.
+    /// Bytes of the previous interval.
     bytes_before: u64,
-    /// Approvals that are not forgotten: when, of which flow, how much.
+    /// Remembered approvals: time, flow, rate.
     approvals: VecDeque<(Time, u32, u8)>,
 }
 
@@ -71,7 +71,7 @@ impl Accounts {
         while self.approvals.front().is_some_and(|(at, ..)| now.since(*at) > settings.interval) {
             self.approvals.pop_front();
         }
-        // "recent_qs_approvals": their flows may not have begun to send.
+        // "recent_qs_approvals": their flows may not have started sending.
         let approved: u64 = self.approvals.iter().map(|(.., code)| quick_start_rate(*code)).sum();
         let load = Bytes(self.bytes.max(self.bytes_before)).get() as f64 * 8.0 / settings.interval.seconds();
         self.rate.bits_per_second() as f64 * settings.share - load - approved as f64
@@ -88,7 +88,7 @@ impl Mechanism for QuickStart {
         Self { settings, links, random: site.stream() }
     }
 
-    /// Counts the packet, and answers the request that it carries.
+    /// Counts the packet, and processes its request.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let accounts = &mut self.links[station.link];
         accounts.rate = station.network.rate(station.link, station.now);
@@ -99,12 +99,14 @@ impl Mechanism for QuickStart {
                     QuickStartOption::Request { rate, ttl, nonce } => {
                         let available = accounts.available(station.now, &self.settings);
                         let approved = largest_code_within(available).min(*rate);
-                        // Who reduces the rate draws anew what the nonce has for the steps between.
+                        // A router that reduces the rate redraws the nonce bits of the steps
+                        // between.
                         let kept = quick_start_nonce_mask(approved);
                         let redrawn = quick_start_nonce_mask(*rate) & !kept;
                         *nonce = *nonce & !redrawn | self.random.bits() as u32 & redrawn;
                         *rate = approved;
-                        // Who understands decrements the QS TTL, be the rate that it approves zero.
+                        // A router with Quick-Start decrements the QS TTL even if it approves a
+                        // rate of zero.
                         *ttl = ttl.wrapping_sub(1);
                         if approved > 0 {
                             accounts.approvals.push_back((station.now, packet.flow, approved));
@@ -127,7 +129,7 @@ impl Mechanism for QuickStart {
     }
 }
 
-/// The largest code of a rate that is no more than `bits` per second.
+/// The largest rate code of at most `bits` per second.
 fn largest_code_within(bits: f64) -> u8 {
     (1..=QUICK_START_LARGEST_RATE).rev().find(|&code| quick_start_rate(code) as f64 <= bits).unwrap_or(0)
 }
@@ -158,7 +160,7 @@ mod tests {
         accounts.approvals.push_back((at(180), 0, 6));
         // 2.56 Mbit/s.
         assert_eq!(accounts.available(at(250), &settings), 3_440_000.0);
-        // Two intervals later nothing is left of either.
+        // Two intervals later both are forgotten.
         assert_eq!(accounts.available(at(399), &settings), 9e6);
     }
 }

@@ -1,5 +1,5 @@
-//! Reordering: some packets are held for a time, and those behind them overtake them, as on paths
-//! whose packets take several ways (RFC 4737).
+//! Reordering: some packets are held for a time and overtaken, as on paths with several routes (RFC
+//! 4737).
 
 use std::collections::VecDeque;
 
@@ -52,7 +52,7 @@ impl Mechanism for Reordering {
         Self { settings, stream: site.stream(), held: VecDeque::new(), timer: Timer::default() }
     }
 
-    /// Holds the packet with the probability.
+    /// Holds the packet with the given probability.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         if !self.stream.happens(self.settings.probability) {
             return Fate::Pass;

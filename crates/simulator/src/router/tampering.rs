@@ -1,4 +1,4 @@
-//! A router that changes what it should only forward: windows, rates, options.
+//! A router that modifies what it should only forward: windows, rates, options.
 
 use std::collections::BTreeMap;
 
@@ -43,14 +43,14 @@ settings!(
     "our choice, for tests of faults"
 );
 
-/// Changes packets at random.
+/// Modifies packets at random.
 #[derive(Clone, Debug)]
 pub(crate) struct Tampering {
     settings: Parameters,
     stream: Stream,
-    /// Of each flow of the plan: its transport header cannot be read.
+    /// Whether each flow's transport header is unreadable.
     encrypted: Vec<bool>,
-    /// The option that came last, of each flow and kind of packet.
+    /// The last option, by flow and kind of packet.
     options: BTreeMap<(u32, u8), PeerOption>,
 }
 
@@ -63,7 +63,7 @@ impl Mechanism for Tampering {
         Self { settings, stream: site.stream(), encrypted, options: BTreeMap::new() }
     }
 
-    /// Changes the packet with the probability, and lets it go on.
+    /// Modifies the packet with the given probability, and forwards it.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         if !self.stream.happens(self.settings.probability) {
             return Fate::Pass;
@@ -98,8 +98,7 @@ impl Tampering {
         let key = (packet.flow, packet.kind as u8);
         let option = match self.settings.options {
             OptionTampering::None => return,
-            // Once more on each packet that has none. Beside SACK blocks there may be no room for
-            // it.
+            // Repeated on each packet without one. Beside SACK blocks there may be no room.
             OptionTampering::Duplicate if extra.option.is_none() && extra.sack_blocks == 0 => {
                 self.options.get(&key).copied()
             }
@@ -107,8 +106,7 @@ impl Tampering {
                 self.options.extend(extra.option.map(|option| (key, option)));
                 return;
             }
-            // In the place of that of the packet before, whose own comes next; the first stays
-            // where it is.
+            // In exchange for the previous packet's; the first has none to exchange.
             OptionTampering::Swap => {
                 let Some(option) = extra.option else { return };
                 self.options.insert(key, option)

@@ -1,5 +1,5 @@
-//! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue shares what is spare, or what
-//! is too much, among the packets of one mean round-trip time, and no state is kept for any flow.
+//! XCP in routers: Katabi, Handley and Rohrs 2002. Each output queue distributes spare bandwidth,
+//! or the excess, among the packets of one mean round-trip time, without per-flow state.
 
 use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::named::settings;
@@ -23,21 +23,21 @@ settings!(
 /// beta = alpha^2 sqrt 2.
 const ALPHA: f64 = 0.4;
 const BETA: f64 = 0.226;
-/// Part of the traffic that is taken from all and given anew in each interval, so that shares
-/// become equal.
+/// Fraction of the traffic that is taken from all and redistributed in each interval, so that
+/// shares become equal.
 const SHUFFLE: f64 = 0.1;
 /// Bounds of the control interval, and its first value: those of ns-2.
 const SHORTEST: f64 = 0.001;
 const LONGEST: f64 = 1.0;
 const FIRST: f64 = 0.05;
 
-/// Every output queue before which it stands.
+/// Every output queue it precedes.
 #[derive(Clone, Debug)]
 pub(crate) struct Xcp {
     queues: Vec<OutputQueue>,
 }
 
-/// State of one output queue. Sums are over the packets of the interval under way.
+/// State of one output queue. Sums are over the packets of the current interval.
 #[derive(Clone, Debug)]
 struct OutputQueue {
     /// Capacity, bytes per second.
@@ -50,11 +50,11 @@ struct OutputQueue {
     /// Sums of rtt s / cwnd and rtt^2 s / cwnd, s and s^2.
     sum_inverse: f64,
     sum_rtt: f64,
-    /// Sum of sizes of packets that have a round-trip time, bytes.
+    /// Sum of sizes of packets with a round-trip time, bytes.
     sum_size: f64,
-    /// Shortest queue that a packet found, bytes.
+    /// Shortest queue found by a packet, bytes.
     queue: f64,
-    /// "xi_p" and "xi_n", and what of the feedback is not yet given out, bytes per second.
+    /// "xi_p" and "xi_n", and the feedback not yet distributed, bytes per second.
     positive: f64,
     negative: f64,
     positive_left: f64,
@@ -79,7 +79,7 @@ impl OutputQueue {
         }
     }
 
-    /// The interval is over: "phi = alpha d S - beta Q", and how it is shared.
+    /// Ends the interval: "phi = alpha d S - beta Q", and its distribution.
     fn end_interval(&mut self) {
         let d = self.interval;
         let queue = if self.queue.is_finite() { self.queue } else { 0.0 };
@@ -100,7 +100,7 @@ impl OutputQueue {
 
     fn catch_up(&mut self, now: Time) {
         if self.ends <= now && now.since(self.ends).seconds() > LONGEST {
-            // Idle: nothing is left of what was.
+            // Idle: the state restarts.
             *self = Self { interval: self.interval, ..Self::new(self.capacity) };
             self.ends = now + Duration::from_seconds(self.interval);
         }
@@ -122,7 +122,7 @@ impl OutputQueue {
             self.negative_left -= negative / rtt;
             return own;
         }
-        // Another queue, or the source, takes less.
+        // Another queue, or the source, limits it further.
         if asked > 0.0 {
             self.positive_left -= asked / rtt;
             self.negative_left -= (own - asked) / rtt;
@@ -148,7 +148,7 @@ impl Mechanism for Xcp {
         Self { queues: queues.collect() }
     }
 
-    /// Lowers the feedback in the packet to what the queue that it is about to enter grants.
+    /// Lowers the feedback in the packet to what its next queue grants.
     fn on_packet(&mut self, station: &mut Station<'_>, packet: &mut Packet) -> Fate {
         let waiting = station.network.waiting(station.link, station.now);
         let queue = &mut self.queues[station.link];
@@ -173,8 +173,8 @@ impl Mechanism for Xcp {
 mod tests {
     use super::*;
 
-    /// By hand: 1250000 B/s, an interval of 0.1 s, 100000 B came from one flow with 0.1 s and 10000
-    /// B, no queue.
+    /// By hand: 1250000 B/s, an interval of 0.1 s, 100000 B from one flow with 0.1 s and 10000 B,
+    /// no queue.
     #[test]
     fn an_interval_shares_what_is_spare() {
         let mut queue = OutputQueue::new(1_250_000.0);

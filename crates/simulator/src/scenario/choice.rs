@@ -1,8 +1,8 @@
 //! Choices in one word: `cubic+hystart++:beta=0.8` for an algorithm, `codel:target=5ms` for a queue
 //! discipline.
 //!
-//! Each becomes the inline table that a scenario file would have in its place. The table is read as
-//! a file's is, so that one reader says what is allowed; a problem is then placed in the word.
+//! Each becomes the inline table that a scenario file would contain. The table is read like a
+//! file's, so that validation has a single source; problems are then located in the word.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -17,10 +17,10 @@ use super::stack::{self, Control};
 use super::table::queue::Queue;
 
 /// The table of an algorithm and its parameters: `{ window = "cubic", beta = 0.8 }`, or of a
-/// controller of a stack: `{ stack = "quinn", controller = "bbr" }`.
+/// stack's controller: `{ stack = "quinn", controller = "bbr" }`.
 ///
 /// # Errors
-/// No algorithm has this name, a parameter is unknown, or its value is not allowed.
+/// The algorithm or a parameter is unknown, or a value is not allowed.
 pub fn control_table(registry: &Registry, text: &str) -> Result<String, ScenarioError> {
     let source = "algorithm";
     let whole = Place { key: String::new(), span: 0..text.len() };
@@ -49,7 +49,7 @@ pub fn control_table(registry: &Registry, text: &str) -> Result<String, Scenario
 /// The table of a queue discipline and its settings: `{ discipline = "codel", target = "5ms" }`.
 ///
 /// # Errors
-/// No discipline has this name, a setting is unknown, or its value is not allowed.
+/// The discipline or a setting is unknown, or a value is not allowed.
 pub fn queue_table(text: &str) -> Result<String, ScenarioError> {
     let (name, settings) = with_settings(text);
     let choice = Choice::new([("discipline", name)].into_iter(), text, &settings);
@@ -58,14 +58,14 @@ pub fn queue_table(text: &str) -> Result<String, ScenarioError> {
         .map_err(|problem| problem.in_text("queue", text))
 }
 
-/// A table in the making, and which part of the word each part of it was written from.
+/// A table under construction, with the origin in the word of each of its parts.
 struct Choice {
     table: String,
-    /// Bytes of the table, bytes of the word.
+    /// Byte ranges in the table and in the word.
     places: Vec<(Range<usize>, Range<usize>)>,
 }
 
-/// The table stands behind this when it is read.
+/// Prefix of the table when it is read.
 const KEY: &str = "choice = ";
 
 impl Choice {
@@ -86,7 +86,7 @@ impl Choice {
                 return Err(place.problem("a setting needs a name and a value", "write NAME=VALUE"));
             }
             let value = &text[setting.value.clone()];
-            // What is not TOML is a string, so that quotes can be left out.
+            // A value that is not TOML is a string, so that quotes may be omitted.
             let value = value.parse().unwrap_or_else(|_| Value::from(value));
             choice.add(written, (&setting.name, &value, &setting.value));
         }
@@ -104,7 +104,7 @@ impl Choice {
         }
     }
 
-    /// The table, if it reads as a `T`.
+    /// The table, if it is a valid `T`.
     fn read<T: FromItem>(self, registry: &Registry) -> Result<String, Problem> {
         let table = format!("{} }}", self.table);
         let text = format!("{KEY}{table}");
@@ -125,7 +125,7 @@ impl Choice {
         read.map(|()| table).map_err(|problem| self.placed(problem))
     }
 
-    /// A problem of the table as one of the word.
+    /// Maps a problem of the table to the word.
     fn placed(&self, problem: Problem) -> Problem {
         let start = problem.place.span.start.saturating_sub(KEY.len());
         let within = self.places.iter().find(|(table, _)| table.contains(&start));

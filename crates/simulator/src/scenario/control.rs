@@ -1,5 +1,4 @@
-//! `congestion_control`: which start and window, or which model, with which parameters, from the
-//! registry of algorithms.
+//! `congestion_control`: start and window, or model, with their parameters, from the registry.
 
 use std::collections::BTreeMap;
 
@@ -30,10 +29,10 @@ impl FromItem for Selection {
     }
 }
 
-/// Stands in the schema where an algorithm is chosen, until [`fill`] writes there what can be.
+/// Placeholder in the schema for the choice of an algorithm, which [`fill`] replaces.
 const ALGORITHM: &str = "algorithm";
 
-/// Writes what a registry lets be chosen wherever in a schema an algorithm is.
+/// Replaces the placeholders in a schema by the algorithms of a registry.
 pub fn fill(schema: &mut Json, registry: &Registry) {
     fill_with(schema, &registry_schema(registry));
 }
@@ -163,7 +162,7 @@ fn set(
     selection.set(name, value).map_err(|error| refusal(&error, parameter, item))
 }
 
-/// Refuses a parameter that would do nothing.
+/// Refuses a parameter without effect.
 fn check_requirements(selection: &Selection, item: &Item<'_>, entry: &Item<'_>) -> Result<(), Problem> {
     let key = entry.place.last_key();
     let written = |name: &str, wanted: &str| {
@@ -186,7 +185,7 @@ fn check_requirements(selection: &Selection, item: &Item<'_>, entry: &Item<'_>) 
     Ok(())
 }
 
-/// Every parameter of every algorithm. One name may stand for a parameter of several.
+/// Every parameter of every algorithm. Several may share a name.
 fn parameter_keys(registry: &Registry) -> impl Iterator<Item = KeySchema> + use<> {
     let mut keys: BTreeMap<&'static str, Vec<(String, Json)>> = BTreeMap::new();
     for entry in registry.entries() {

@@ -10,20 +10,20 @@ use std::sync::Arc;
 use super::error::{Place, Problem};
 use crate::delivery_trace::{DeliveryTrace, DeliveryTraceBuilder, LATEST, MOST_AT_ONCE, MOST_TIMES, Refusal};
 
-/// Largest file, in bytes: minutes of a link of 1 Gbit/s.
+/// Maximum file size, in bytes: minutes of a 1 Gbit/s link.
 const LARGEST_FILE: u64 = 256 << 20;
-/// Longest line, in bytes: what is longer is no number.
+/// Maximum line length, in bytes: anything longer is not a number.
 const LONGEST_LINE: u64 = 64;
-/// Length of the excerpt of an invalid line in messages, in characters.
+/// Length of an invalid line's excerpt in messages, in characters.
 const SHOWN: usize = 20;
-/// Parts of a file.
+/// Description of the format.
 const FORMAT: &str = "each line is the time of one opportunity, whole milliseconds from the beginning, such as 17; no line is empty or a comment";
 
 /// Why a trace was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}{}", if .help.is_empty() { String::new() } else { format!(" ({})", .help) })]
 pub struct DeliveryTraceError {
-    /// The error; in a file with its line.
+    /// The error, with the line in a file.
     pub message: String,
     /// Allowed values.
     pub help: String,
@@ -52,16 +52,16 @@ impl DeliveryTraceError {
         }
     }
 
-    /// About the line or the word before the message.
+    /// Prefixes the message with the line or word.
     fn at(self, what: &str) -> Self {
         Self { message: format!("{what} {}", self.message), ..self }
     }
 }
 
 fn digits(text: &str) -> Option<u64> {
-    // As Mahimahi: no sign, no point, no exponent.
+    // Like Mahimahi: no sign, no point, no exponent.
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // What does not fit is later than anything.
+    // A number that does not fit is too late anyway.
     is_number.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
@@ -71,8 +71,8 @@ fn shown(text: &str) -> String {
     format!("{:?}", format!("{short}{more}"))
 }
 
-/// Reads a file's bytes: one time in milliseconds a line. Lines may end as on Windows. `name`
-/// stands for the file in messages.
+/// Reads a file: one time in milliseconds per line. Windows line ends are allowed. `name`
+/// identifies the file in messages.
 pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let mut builder = DeliveryTraceBuilder::default();
     let mut reader = BufReader::with_capacity(1 << 16, bytes.take(LARGEST_FILE + 1));
@@ -108,7 +108,7 @@ pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, Del
     builder.build().map_err(|refusal| DeliveryTraceError::of(refusal).at(name))
 }
 
-/// Reads a text such as `1 2x3 5`: what [`DeliveryTrace`] writes.
+/// Reads a text such as `1 2x3 5`, as [`DeliveryTrace`] writes it.
 pub fn parse_inline(text: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let mut builder = DeliveryTraceBuilder::default();
     for word in text.split_ascii_whitespace() {
@@ -125,7 +125,7 @@ pub fn parse_inline(text: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
 fn load(path: &Path, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
     let cannot = |message: String| DeliveryTraceError::new(format!("{name}: {message}"), "");
     let found = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
-    // A pipe without a writer would never end.
+    // A pipe without a writer would block forever.
     if !found.is_file() {
         return Err(cannot("is not a file".to_owned()));
     }
@@ -135,20 +135,20 @@ fn load(path: &Path, name: &str) -> Result<DeliveryTrace, DeliveryTraceError> {
 /// The delivery traces of a scenario, each read once.
 #[derive(Debug, Default)]
 pub struct DeliveryTraces {
-    /// Where relative paths start.
+    /// Base of relative paths.
     folder: PathBuf,
     known: BTreeMap<String, Arc<DeliveryTrace>>,
-    /// Where in the scenario's text a path stands.
+    /// Positions of the paths in the scenario's text.
     places: Vec<(Range<usize>, String)>,
 }
 
 impl DeliveryTraces {
-    /// Of a scenario whose paths start at this folder.
+    /// For a scenario whose relative paths start at this folder.
     pub fn new(folder: &Path) -> Self {
         Self { folder: folder.to_owned(), ..Self::default() }
     }
 
-    /// The trace in the file at this path, which is written at this place.
+    /// The trace in the file at this path, written at this place.
     pub fn get(&mut self, path: &str, place: &Place) -> Result<Arc<DeliveryTrace>, Problem> {
         let trace = match self.known.get(path) {
             Some(trace) => trace.clone(),
@@ -162,12 +162,12 @@ impl DeliveryTraces {
         Ok(trace)
     }
 
-    /// The scenario's text with the traces themselves in the place of their paths: enough to repeat
-    /// the run where the files are not, or have changed.
+    /// The scenario's text with the traces in place of their paths: enough to repeat the run
+    /// without, or with changed, files.
     pub fn inline(mut self, text: &str) -> String {
         let mut inlined = text.to_owned();
         self.places.sort_by_key(|(span, _)| std::cmp::Reverse(span.start));
-        // A link that stands for several has been asked for more than once.
+        // A link that stands for several is read more than once.
         self.places.dedup();
         for (span, path) in self.places {
             if let Some(trace) = self.known.get(&path) {
@@ -223,7 +223,7 @@ mod tests {
         assert!(parse(&b"\xff\n1"[..], "f").is_err());
     }
 
-    /// Bytes without end are given up after the limit, and no line of them is held whole.
+    /// Endless input is abandoned at the limit, and no line is held whole.
     #[test]
     fn a_file_without_end_is_refused() {
         assert_eq!(parse(std::io::repeat(b'\n'), "f").expect_err("lines").message, "f:1: is empty");

@@ -1,4 +1,4 @@
-//! Errors that point at a place in a file.
+//! Errors with a place in a file.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,9 +12,9 @@ use crate::plan::PlanError;
 pub struct ScenarioError {
     /// The file, or `--set` for an override.
     pub source_name: String,
-    /// The place in the text; `None` where there is no text, as of a missing file.
+    /// The place in the text; `None` without a text, such as for a missing file.
     pub location: Option<Box<Location>>,
-    /// The key, as `flow[0].transport.mss`; empty for what concerns the whole file.
+    /// The key, such as `flow[0].transport.mss`; empty if it concerns the whole file.
     pub key: String,
     /// The error.
     pub message: String,
@@ -31,11 +31,11 @@ pub struct Location {
     pub column: usize,
     /// The line itself, shortened if it is very long.
     excerpt: String,
-    /// Where in the excerpt the marks begin and how many there are.
+    /// Position and number of the marks below the excerpt.
     marks: Range<usize>,
 }
 
-/// Longest part of a line that is shown, in characters.
+/// Maximum number of characters shown of a line.
 const EXCERPT: usize = 160;
 
 impl ScenarioError {
@@ -57,8 +57,7 @@ impl ScenarioError {
 }
 
 impl Location {
-    /// The place of a range of bytes of a text. A range of several lines is cut at the end of its
-    /// first.
+    /// The place of a byte range in a text. A multi-line range is cut at the end of its first line.
     fn new(text: &str, span: Range<usize>) -> Self {
         let start = char_boundary(text, span.start);
         let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
@@ -66,7 +65,7 @@ impl Location {
         let end = char_boundary(text, span.end).clamp(start, line_end);
         let column = text[line_start..start].chars().count();
         let width = text[start..end].trim_end().chars().count().max(1);
-        // A long line is shown from a little before the place.
+        // A long line is shown from shortly before the place.
         let skip = if column + width < EXCERPT { 0 } else { column.saturating_sub(EXCERPT / 4) };
         let printable = |c: char| if c.is_control() { ' ' } else { c };
         let line = text[line_start..line_end].trim_end();
@@ -97,7 +96,7 @@ impl fmt::Display for ScenarioError {
 
 impl std::error::Error for ScenarioError {}
 
-/// The last boundary of characters at or before `index`.
+/// The last character boundary at or before `index`.
 fn char_boundary(text: &str, index: usize) -> usize {
     (0..=index.min(text.len())).rev().find(|&index| text.is_char_boundary(index)).unwrap_or(0)
 }
@@ -120,16 +119,16 @@ impl fmt::Display for Excerpt<'_> {
     }
 }
 
-/// A key and the bytes of the text where it or its value stands.
+/// A key, and the byte range of it or its value in the text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The key, as `flow[0].transport.mss`.
+    /// The key, such as `flow[0].transport.mss`.
     pub key: String,
     /// Bytes of the text.
     pub span: Range<usize>,
 }
 
-/// An error before the text it is about has been attached to it.
+/// An error not yet attached to a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where.
@@ -148,14 +147,14 @@ impl Place {
 }
 
 impl PlanError {
-    /// As a problem of what is written here.
+    /// The same problem, located here.
     pub(super) fn at(&self, place: &Place) -> Problem {
         place.problem(self.to_string(), self.help())
     }
 }
 
 impl Problem {
-    /// If it is one of the value at this place itself: this is allowed, too.
+    /// Adds another allowed form, if the problem concerns this value itself.
     pub fn or_at(mut self, place: &Place, other: &str) -> Self {
         if self.place == *place {
             self.help = match self.help.as_str() {
@@ -166,7 +165,7 @@ impl Problem {
         self
     }
 
-    /// As an error about a text.
+    /// The error within a text.
     pub fn in_text(self, source_name: &str, text: &str) -> ScenarioError {
         ScenarioError {
             source_name: source_name.to_owned(),
@@ -178,10 +177,10 @@ impl Problem {
     }
 }
 
-/// Longest list of names that is written out.
+/// Maximum length of a list of names in a message.
 const LISTED: usize = 40;
 
-/// "allowed: a, b, c"; preceded by the name that was probably meant, if one is near.
+/// "allowed: a, b, c"; preceded by the closest name, if one is near.
 pub fn allowed<'a>(given: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
     let meant =
         nearest(given, names.clone()).map_or_else(String::new, |name| format!("did you mean {name:?}? "));

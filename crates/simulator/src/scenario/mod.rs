@@ -60,31 +60,30 @@ use overrides::Override;
 use reader::{FromItem as _, Item};
 use table::ScenarioTable;
 
-/// A scenario: what to run, and the text that says so.
+/// A scenario: the run, and its text.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// The run.
     pub plan: Plan,
-    /// One line for people.
+    /// A line for humans.
     pub title: Option<String>,
-    /// The TOML text with the overrides applied and delivery traces in it: enough to repeat the
-    /// run.
+    /// The TOML text with overrides and delivery traces: enough to repeat the run.
     pub text: String,
     /// Name of the file.
     pub source_name: String,
-    /// The algorithms that it can name.
+    /// Algorithms available to it.
     registry: Registry,
-    /// Where the paths of delivery traces start.
+    /// Base of relative paths of delivery traces.
     folder: PathBuf,
 }
 
-/// Stands in errors where otherwise the file does.
+/// In place of the file name in errors.
 const OVERRIDE: &str = "--set";
-/// Largest scenario file, in bytes.
+/// Maximum size of a scenario file, in bytes.
 const LARGEST_FILE: u64 = 64 << 20;
 
 impl Scenario {
-    /// Reads a file. An override is `PATH=VALUE`, as `network.bottleneck.rate=10 Mbps` or
+    /// Reads a file. An override is `PATH=VALUE`, such as `network.bottleneck.rate=10 Mbps` or
     /// `flow.*.transport.mss=512 B`.
     pub fn load(path: &Path, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::load_with(&Registry::built_in(), path, overrides)
@@ -98,8 +97,8 @@ impl Scenario {
         Self::read(registry, &text, &source_name, folder, overrides)
     }
 
-    /// Reads a text. The text alone must be valid; an error that an override causes names the
-    /// override. Relative paths in it start at the working directory.
+    /// Reads a text, which must be valid alone; an error caused by an override names it. Relative
+    /// paths start at the working directory.
     pub fn parse(text: &str, source_name: &str, overrides: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_with(&Registry::built_in(), text, source_name, overrides)
     }
@@ -130,8 +129,8 @@ impl Scenario {
         Ok(Self { plan, title, text, source_name, registry: registry.clone(), folder: folder.to_owned() })
     }
 
-    /// The same scenario with further overrides. A seed of [`Self::with_seed`] and the choice of
-    /// [`Self::unrecorded`] stay unless an override says otherwise.
+    /// The same scenario with further overrides. The effects of [`Self::with_seed`] and
+    /// [`Self::unrecorded`] persist unless overridden.
     pub fn with(&self, overrides: &[String]) -> Result<Self, ScenarioError> {
         let reader = Reader { registry: &self.registry, stem: stem(&self.source_name), folder: &self.folder };
         let Checked { mut plan, title, text } = reader.apply(&self.text, &self.source_name, overrides)?;
@@ -166,18 +165,18 @@ struct Checked {
     text: String,
 }
 
-/// Name of a scenario without one.
+/// Default name of a scenario.
 fn stem(source_name: &str) -> &str {
     Path::new(source_name).file_stem().and_then(|stem| stem.to_str()).unwrap_or("scenario")
 }
 
 /// Context in which a text is read.
 struct Reader<'a> {
-    /// The algorithms that can be named.
+    /// Available algorithms.
     registry: &'a Registry,
-    /// Name of the scenario if it says none.
+    /// Default name of the scenario.
     stem: &'a str,
-    /// Where the paths of delivery traces start.
+    /// Base of relative paths of delivery traces.
     folder: &'a Path,
 }
 
@@ -195,7 +194,7 @@ impl Reader<'_> {
         Ok(Checked { plan, title: file.title.map(|title| title.value), text: traces.inline(text) })
     }
 
-    /// A valid text with overrides applied, and what it becomes.
+    /// Applies overrides to a valid text and reads the result.
     fn apply(&self, text: &str, source_name: &str, overrides: &[String]) -> Result<Checked, ScenarioError> {
         let edited = edit(text, source_name, overrides)?;
         self.check(&edited).map_err(|problem| {
@@ -204,8 +203,8 @@ impl Reader<'_> {
         })
     }
 
-    /// The problem of a text with overrides, placed in the first of them after which it is there:
-    /// at what was written there, or at its value.
+    /// Locates a problem caused by overrides in the first one that causes it: at its path, or at
+    /// its value.
     fn blame(
         &self,
         text: &str,
@@ -251,7 +250,7 @@ fn read_text(path: &Path) -> Result<String, String> {
         .map_err(|error| format!("is not UTF-8 text: byte {} is invalid", error.utf8_error().valid_up_to()))
 }
 
-/// The text with overrides applied, not yet checked.
+/// The text with overrides applied, not yet validated.
 fn edit(text: &str, source_name: &str, overrides: &[String]) -> Result<String, ScenarioError> {
     let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
         ScenarioError::unlocated(source_name, error.message().to_owned())

@@ -1,4 +1,4 @@
-//! Settings of things that are chosen by name, read as their lists of parameters say.
+//! Settings of named components, read according to their parameter lists.
 
 use super::error::{Problem, allowed};
 use super::reader::{FromItem, Item, KeySchema, missing, quantity_schema, table_schema};
@@ -9,7 +9,7 @@ use selfclock_congestion::quantity::{Dimension, Quantity};
 use serde_json::{Value as Json, json};
 
 impl Contradiction {
-    /// The problem, at the setting if it is written in this table, else at the table.
+    /// The problem, located at the setting if written in this table, otherwise at the table.
     pub(super) fn located(&self, table: &Item<'_>) -> Problem {
         let written = table.get(self.parameter);
         let place = written.as_ref().map_or(&table.place, |item| &item.place);
@@ -17,8 +17,8 @@ impl Contradiction {
     }
 }
 
-/// Reads the choice that a table makes with `key`, or else `default`, with the settings beside it.
-/// The keys of `structure` are read elsewhere.
+/// Reads the choice made by `key` in a table, or else `default`, with its settings. The keys of
+/// `structure` are read elsewhere.
 pub fn read_named<T: Named>(
     table: &Item<'_>,
     (key, what): (&'static str, &str),
@@ -41,7 +41,7 @@ pub fn read_named<T: Named>(
     Ok(choice)
 }
 
-/// Sets what a table says, key by key; the keys of `structure` are read elsewhere.
+/// Applies a table's settings, key by key; the keys of `structure` are read elsewhere.
 fn read_settings(
     table: &Item<'_>,
     structure: &[&'static str],
@@ -63,7 +63,7 @@ fn read_settings(
     Ok(())
 }
 
-/// Why a parameter did not take a value, at its place.
+/// Why a parameter refused a value, with its place.
 pub fn refusal(error: &ParameterError, parameter: &Parameter, item: &Item<'_>) -> Problem {
     match error {
         ParameterError::OutOfRange(low, high) if (*low, *high) == ABOVE_ZERO => {
@@ -79,7 +79,7 @@ pub fn refusal(error: &ParameterError, parameter: &Parameter, item: &Item<'_>) -
     }
 }
 
-/// Units in which a kind is written.
+/// Dimensions of a kind's quantities.
 fn dimensions(kind: Kind) -> Vec<Dimension> {
     match kind {
         Kind::Duration => vec![Dimension::Time],
@@ -92,7 +92,7 @@ fn dimensions(kind: Kind) -> Vec<Dimension> {
     }
 }
 
-/// Which of these words a string is.
+/// Index of a string among these words.
 fn position(item: &Item<'_>, words: &[&str]) -> Result<usize, Problem> {
     let given = item.string(&format!("one of {}", words.join(", ")))?;
     words.iter().position(|&word| word == given).ok_or_else(|| {
@@ -100,7 +100,7 @@ fn position(item: &Item<'_>, words: &[&str]) -> Result<usize, Problem> {
     })
 }
 
-/// A value of this kind.
+/// Reads a value of this kind.
 pub fn read_value<'a>(kind: Kind, item: &Item<'a>) -> Result<Value<'a>, Problem> {
     Ok(match kind {
         Kind::Switch => Value::Switch(bool::read(item)?),
@@ -138,7 +138,7 @@ pub fn value_schema(parameter: &Parameter) -> Json {
         Kind::Number => {
             json!({ "type": "number", "minimum": low.max(f64::MIN), "maximum": high.min(f64::MAX) })
         }
-        // TOML has no integer above that.
+        // The maximum TOML integer.
         Kind::Count => {
             json!({ "type": "integer", "minimum": low as u64, "maximum": (high as u64).min(i64::MAX as u64) })
         }
@@ -151,7 +151,7 @@ pub fn value_schema(parameter: &Parameter) -> Json {
     }
 }
 
-/// JSON Schemas of the tables that [`read_named`] reads, one for each choice, with the keys of its
+/// JSON Schemas of the tables that [`read_named`] reads, one per choice, with the keys of its
 /// structure.
 pub fn named_schemas<T: Named>(
     key: &'static str,

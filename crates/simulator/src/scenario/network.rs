@@ -1,4 +1,4 @@
-//! The network of a checked scenario, for figures and tables: links, paths, sizes of packets.
+//! The network of a valid scenario, for figures and tables: links, paths, packet sizes.
 
 use crate::named::Named as _;
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, TcpPlan};
@@ -77,7 +77,7 @@ fn flow(plan: &Plan, flow: &FlowPlan) -> Value {
     })
 }
 
-/// Payload of a full segment, and what it is on the wire.
+/// Payload of a full segment, and its size on the wire.
 fn sizes(tcp: &TcpPlan) -> (Option<u64>, Option<u64>) {
     let transport = &tcp.transport;
     let options = if transport.timestamps { TIMESTAMPS } else { 0 };

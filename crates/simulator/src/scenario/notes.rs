@@ -1,4 +1,4 @@
-//! Scenarios that are valid and cannot mean what they say: a sentence on each.
+//! Notes on valid scenarios that are probably mistaken, one sentence each.
 
 use selfclock_congestion::entry::{Marks, RouterPartner};
 use selfclock_congestion::units::Bytes;
@@ -6,7 +6,7 @@ use selfclock_congestion::units::Bytes;
 use crate::named::Named as _;
 use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPlan};
 
-/// Notes of one kind that are written out; thousands of flows could have the same.
+/// Maximum number of notes of one kind; thousands of flows could share one.
 const MOST_OF_A_KIND: usize = 3;
 
 /// Notes on settings whose results may surprise: one sentence each.
@@ -22,12 +22,12 @@ pub fn notes(plan: &Plan) -> Vec<String> {
     notes.listed()
 }
 
-/// Notes, the flows or links of each kind together.
+/// Notes, with the flows or links of each kind grouped.
 #[derive(Default)]
 struct Notes(Vec<(&'static str, String, Vec<String>)>);
 
 impl Notes {
-    /// `what` is true of the flow or link `of`, of which there may be others.
+    /// Adds the flow or link `of` to those for which `what` is true.
     fn add(&mut self, kind: &'static str, of: &str, what: impl Into<String>) {
         let what = what.into();
         match self.0.iter_mut().find(|(known, text, _)| (*known, text) == (kind, &what)) {
@@ -49,12 +49,12 @@ impl Notes {
     }
 }
 
-/// Bytes of a full packet on the wire.
+/// Wire size of a full packet.
 fn packet(flow: &FlowPlan) -> Option<Bytes> {
     flow.protocol.tcp().map(|tcp| Bytes(tcp.transport.mss.get() + tcp.transport.header.get()))
 }
 
-/// The largest packets of flows that cross a link with their data.
+/// The largest data packet that crosses a link.
 fn largest_packet(plan: &Plan, link: usize) -> Option<Bytes> {
     plan.flows.iter().filter(|flow| flow.forward.contains(&link)).filter_map(packet).max()
 }

@@ -1,8 +1,8 @@
 //! Overrides of a scenario: `PATH=VALUE`.
 //!
-//! A path is keys and indices, as `network.bottleneck.rate`, `flow.0.transport.mss`,
-//! `flow[0].start` or, for every element, `flow.*.start`. A value is TOML; what is not TOML is
-//! taken as a string, so quotes can be left out.
+//! A path consists of keys and indices, such as `network.bottleneck.rate`, `flow.0.transport.mss`,
+//! `flow[0].start` or, for every element, `flow.*.start`. A value is TOML; anything else is taken
+//! as a string, so quotes may be omitted.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, TableLike,
 
 use super::error::{Place, Problem};
 
-/// Most steps of a path: more than any key of a scenario has, and no risk for the stack.
+/// Maximum depth of a path: more than any key of a scenario, and safe for the stack.
 const DEEPEST_PATH: usize = 16;
 
 /// One override.
@@ -20,11 +20,11 @@ pub struct Override {
     value: Value,
 }
 
-/// One step of a path, and its place in the text of the override.
+/// One step of a path, and its place in the override.
 #[derive(Clone, Debug)]
 struct Segment {
     name: String,
-    /// The path up to and with this step.
+    /// The path up to and including this step.
     key: String,
     span: Range<usize>,
 }
@@ -48,7 +48,7 @@ impl Override {
         Ok(Self { path, value: value.parse().unwrap_or_else(|_| Value::from(value)) })
     }
 
-    /// It sets this top-level key, or something in it.
+    /// Whether it sets this top-level key, or something in it.
     pub fn is_in(&self, key: &str) -> bool {
         self.path.first().is_some_and(|first| first.name == key)
     }
@@ -82,7 +82,7 @@ impl Override {
         rest: &[Segment],
     ) -> Result<(), Problem> {
         let indices = at.indices(tables.len())?;
-        // A whole element is set key by key: it stays a table with a header.
+        // A whole element is set key by key, so that it stays a table with a header.
         let Some((key, rest)) = rest.split_first() else {
             return Err(at.problem("an element of a list", "name one of its keys"));
         };
@@ -108,7 +108,7 @@ impl Override {
         if let Some(item) = table.get_mut(&key.name) {
             return self.set(item, rest);
         }
-        // An inline table stands where it is created, whatever comes after it in the file.
+        // An inline table stays where it is created, whatever follows in the file.
         let mut created = Item::Value(Value::InlineTable(InlineTable::new()));
         self.set(&mut created, rest)?;
         table.insert(&key.name, created);
@@ -116,12 +116,12 @@ impl Override {
     }
 }
 
-/// Bytes of the value in the text of an override.
+/// Byte range of the value in an override.
 pub fn value_span(text: &str) -> Range<usize> {
     text.find('=').map_or(0, |equals| equals + 1)..text.len()
 }
 
-/// Puts a value in the place of another and keeps the spaces and the comment around it.
+/// Replaces a value, keeping the surrounding spaces and comment.
 fn replace(item: &mut Item, value: &Value) {
     let mut value = value.clone();
     if let Some(old) = item.as_value() {
@@ -135,7 +135,7 @@ impl Segment {
         Place { key: self.key.clone(), span: self.span.clone() }.problem(message, help)
     }
 
-    /// The elements of an array that this stands for.
+    /// The elements of an array that this selects.
     fn indices(&self, length: usize) -> Result<Range<usize>, Problem> {
         if self.name == "*" {
             return Ok(0..length);

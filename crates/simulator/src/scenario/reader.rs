@@ -1,8 +1,8 @@
 //! From TOML values to typed ones, each with its place in the file.
 //!
-//! A type that can stand in a scenario implements [`FromItem`]: how it is read, and its JSON
-//! Schema. [`table!`] declares a struct for a TOML table, so that its keys, their descriptions, the
-//! reader and the schema come from the same lines.
+//! A type for scenarios implements [`FromItem`]: reader and JSON Schema. [`table!`] declares a
+//! struct for a TOML table, so that its keys, their descriptions, the reader and the schema come
+//! from the same lines.
 
 use selfclock_congestion::quantity::{self, Dimension, Quantity};
 use selfclock_congestion::registry::Registry;
@@ -19,19 +19,19 @@ pub struct Item<'a> {
     pub value: &'a DeValue<'a>,
     /// Where it stands.
     pub place: Place,
-    /// The algorithms that can be named.
+    /// Available algorithms.
     pub registry: &'a Registry,
 }
 
-/// A type that can stand in a scenario.
+/// A type that can occur in a scenario.
 pub trait FromItem: Sized {
-    /// From a TOML value.
+    /// Reads a TOML value.
     fn read(item: &Item<'_>) -> Result<Self, Problem>;
-    /// JSON Schema of the values that are read.
+    /// JSON Schema of its values.
     fn schema() -> Json;
 }
 
-/// A value and where it was written.
+/// A value and its place.
 #[derive(Clone, Debug)]
 pub struct Located<T> {
     /// The value.
@@ -40,25 +40,25 @@ pub struct Located<T> {
     pub place: Place,
 }
 
-/// A key that must be there.
+/// A required key.
 pub type Needed<T> = Located<T>;
-/// A key that may be there.
+/// An optional key.
 pub type Maybe<T> = Option<Located<T>>;
-/// A key that holds one value or more.
+/// A key with one or more values.
 pub type List<T> = Vec<Located<T>>;
 
 impl<'a> Item<'a> {
-    /// The problem that this is not what it should be.
+    /// The problem of an unexpected value.
     pub fn expected(&self, what: &str) -> Problem {
         self.place.problem(format!("expected {what}, found {}", type_name(self.value)), "")
     }
 
-    /// As a string, or else the problem that this is not what it should be.
+    /// A string, or the problem of an unexpected value.
     pub fn string(&self, what: &str) -> Result<&'a str, Problem> {
         self.value.as_str().ok_or_else(|| self.expected(what))
     }
 
-    /// The items of an array, at least one, or else the problem that this is not what it should be.
+    /// The items of a non-empty array, or the problem of an unexpected value.
     pub fn array(&self, what: &str) -> Result<Vec<Self>, Problem> {
         let array = self.value.as_array().ok_or_else(|| self.expected(what))?;
         if array.is_empty() {
@@ -72,18 +72,18 @@ impl<'a> Item<'a> {
         Ok(items.collect())
     }
 
-    /// The elements of an array, as [`Item::array`], read.
+    /// The elements of an array, read; as [`Item::array`].
     pub fn elements<T: FromItem>(&self, what: &str) -> Result<List<T>, Problem> {
         let items = self.array(what)?.into_iter();
         items.map(|item| Ok(Located { value: T::read(&item)?, place: item.place })).collect()
     }
 
-    /// As a table, or else the problem that this is not what it should be.
+    /// A table, or the problem of an unexpected value.
     pub fn table(&self, what: &str) -> Result<&'a DeTable<'a>, Problem> {
         self.value.as_table().ok_or_else(|| self.expected(what))
     }
 
-    /// The value as it was written, if it is a plain one.
+    /// The value as written, if it is a plain one.
     pub fn written(&self) -> String {
         match self.value {
             DeValue::String(text) => format!("{text:?}"),
@@ -105,7 +105,7 @@ impl<'a> Item<'a> {
         Some(Item { value: value.get_ref(), place: self.place.child(key, value), ..*self })
     }
 
-    /// Every key of this table, in the order of the file.
+    /// The keys of this table, in the order of the file.
     pub fn entries(&self) -> Vec<Item<'a>> {
         let mut entries: Vec<Item<'a>> = self
             .value
@@ -122,7 +122,7 @@ impl<'a> Item<'a> {
         entries
     }
 
-    /// Refuses a key that is not one of these.
+    /// Refuses keys other than these.
     pub fn only_keys(&self, keys: &[&str]) -> Result<(), Problem> {
         self.table("a table")?;
         for entry in self.entries() {
@@ -227,7 +227,7 @@ impl Place {
         Self { key: format!("{}[{index}]", self.key), span: spanned.span() }
     }
 
-    /// The key without the tables that it is in.
+    /// The key without its parent tables.
     pub fn last_key(&self) -> &str {
         self.key.rsplit('.').next().unwrap_or_default()
     }
@@ -245,9 +245,9 @@ fn type_name(value: &DeValue<'_>) -> &'static str {
     }
 }
 
-/// Presence of a key in a table: required, optional, or a list.
+/// Cardinality of a key: required, optional, or a list.
 pub trait Field: Sized {
-    /// The key must be there.
+    /// Whether the key is required.
     const REQUIRED: bool;
     /// From a table.
     fn read_key(table: &Item<'_>, key: &str) -> Result<Self, Problem>;
@@ -255,7 +255,7 @@ pub trait Field: Sized {
     fn schema() -> Json;
 }
 
-/// The problem that a table lacks a key.
+/// The problem of a missing key.
 pub fn missing(table: &Item<'_>, key: &str) -> Problem {
     table.place.problem(format!("missing key {key:?}"), "")
 }
@@ -290,7 +290,7 @@ impl<T: FromItem> Field for List<T> {
     }
 }
 
-/// A key that holds any number of values, and need not be there.
+/// An optional key with any number of values.
 #[derive(Clone, Debug)]
 pub struct Several<T>(pub List<T>);
 
@@ -304,12 +304,12 @@ impl<T: FromItem> Field for Several<T> {
     }
 }
 
-/// The value that was written, or else this.
+/// The written value, or a default.
 pub fn value_or<T: Copy>(written: &Maybe<T>, default: T) -> T {
     written.as_ref().map_or(default, |written| written.value)
 }
 
-/// Where the value was written, or else this.
+/// The place of the written value, or a default.
 pub fn place_or<'a, T>(written: &'a Maybe<T>, default: &'a Place) -> &'a Place {
     written.as_ref().map_or(default, |written| &written.place)
 }
@@ -322,11 +322,11 @@ pub struct KeySchema {
     pub about: String,
     /// Its values.
     pub schema: Json,
-    /// It must be there.
+    /// Whether it is required.
     pub required: bool,
 }
 
-/// JSON Schema of a table with these keys and no other.
+/// JSON Schema of a table with exactly these keys.
 pub fn table_schema(about: &str, keys: impl IntoIterator<Item = KeySchema>) -> Json {
     let mut properties = serde_json::Map::new();
     let mut required = Vec::new();
@@ -347,11 +347,11 @@ pub fn table_schema(about: &str, keys: impl IntoIterator<Item = KeySchema>) -> J
     })
 }
 
-/// A TOML table: its keys can be those of a larger one, too.
+/// A TOML table, whose keys may also be part of a larger one.
 pub trait Table: Sized {
     /// Names of its keys.
     fn names() -> Vec<&'static str>;
-    /// Reads its keys; others may be there.
+    /// Reads its keys; others are ignored.
     fn read_keys(table: &Item<'_>) -> Result<Self, Problem>;
     /// JSON Schemas of its keys.
     fn key_schemas() -> Vec<KeySchema>;
@@ -481,7 +481,7 @@ impl FromItem for Bytes {
     }
 }
 
-/// A rate of zero would never deliver a packet, so it is refused wherever a rate stands.
+/// A rate of zero would never deliver a packet, so it is refused everywhere.
 impl FromItem for Rate {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         match item.quantity(&[Dimension::Rate])? {

@@ -1,5 +1,5 @@
-//! `stack`, and algorithms that name a stack: `quinn:bbr` is quinn's own BBR, `cubic@quinn` is our
-//! CUBIC in quinn.
+//! `stack`, and algorithms that name a stack: `quinn:bbr` is quinn's own BBR, `cubic@quinn` is
+//! selfclock's CUBIC in quinn.
 
 use selfclock_congestion::registry::{Registry, Selection};
 use serde_json::{Value as Json, json};
@@ -8,8 +8,7 @@ use super::error::{Place, Problem, allowed};
 use super::reader::{FromItem, Item};
 use crate::stack::{self, KNOWN, Stack};
 
-/// The keys of a table in `congestion_control` that name the stack in which the algorithm is to
-/// run, and one of its own.
+/// Keys of a `congestion_control` table that name the stack for the algorithm, and one of its own.
 pub const STACK: &str = "stack";
 pub const CONTROLLER: &str = "controller";
 
@@ -27,7 +26,7 @@ impl FromItem for StackName {
     }
 }
 
-/// The stack of this name, or what to do to have it.
+/// The stack of this name, or how to get it.
 fn find(name: &str, place: &Place) -> Result<&'static dyn Stack, Problem> {
     if let Some(stack) = stack::named(name) {
         return Ok(stack);
@@ -41,10 +40,10 @@ fn find(name: &str, place: &Place) -> Result<&'static dyn Stack, Problem> {
     Err(place.problem(format!("unknown stack {name:?}"), allowed(name, names)))
 }
 
-/// The algorithm that controls a flow's window.
+/// The algorithm of a flow.
 #[derive(Clone, Debug)]
 pub enum Control {
-    /// One of our algorithms, in the stack if one is named.
+    /// One of selfclock's algorithms, in the stack if one is named.
     Ours(Box<Selection>, Option<StackName>),
     /// A congestion controller of a stack.
     Own(StackName, &'static str),
@@ -91,9 +90,9 @@ pub fn word_schema() -> Json {
     })
 }
 
-/// The controller of a stack that `stack:controller` names; `None` if the word is no such name.
+/// The controller of a stack named by `stack:controller`; `None` for any other word.
 ///
-/// Before a colon stands an algorithm of ours, whose settings follow, or a stack.
+/// Before the colon is a selfclock algorithm, followed by settings, or a stack.
 pub fn own(
     registry: &Registry,
     word: &str,
@@ -126,7 +125,7 @@ fn controller_of(
     }
 }
 
-/// Splits `label@stack`; `None` where no stack is named.
+/// Splits `label@stack`; `None` without a stack.
 pub fn split<'a>(registry: &Registry, label: &'a str) -> Option<(&'a str, &'a str)> {
     label.rsplit_once('@').filter(|_| registry.entries().all(|entry| entry.name != label))
 }

@@ -1,33 +1,33 @@
 //! Many packets at once that cross a link alike: see `simulation::batch`, whose test
-//! `batches_change_nothing` proves the result to be that of [`Link::accept`], packet by packet.
+//! `batches_change_nothing` proves the result equal to [`Link::accept`], packet by packet.
 //!
-//! Applies where every packet would take the shortcut `accept_plain` and waits as long as the one
-//! in its place in the group before, or finds the transmitter free as that one did. Skips every
-//! packet but those of the first group.
+//! Applies where every packet would take the shortcut `accept_plain` and waits as long as its
+//! counterpart in the previous group, or like it finds the transmitter free. Skips every packet but
+//! those of the first group.
 
 use super::Link;
 use selfclock_congestion::units::{Duration, Time};
 
-/// How a group of packets crosses.
+/// A group's passage.
 struct Crossing {
-    /// When the transmitter will have sent them.
+    /// When the transmitter finishes them.
     free_at: Time,
     /// Sum of their waiting times, ps.
     waited: u64,
-    /// Those of them that wait: all, or all behind the first that does.
+    /// Number of packets that wait: all, or all behind the first that does.
     waiting: u32,
 }
 
 impl Link {
-    /// Packets of `size` bytes arrive at these times, in groups, the next group `gap` after this
-    /// one and so on. Returns how many groups cross as this one does, each a `gap` later; 0: it is
-    /// not known that any does. The times become those at the other end.
+    /// Packets of `size` bytes arrive at these times, in groups, each `gap` after the previous one.
+    /// Returns the number of groups that cross like the first, each a `gap` later; 0 if unknown.
+    /// The times become those at the far end.
     pub(crate) fn groups_alike(&self, size: u32, gap: Duration, times: &mut [Time]) -> u64 {
         let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return 0 };
         let begins_waiting = self.free_at > first;
         let Some(crossing) = self.cross_as_group(size, times) else { return 0 };
         let alike = if begins_waiting {
-            // Each waits as long as the one in its place in the group before.
+            // Each waits as long as its counterpart in the previous group.
             crossing.waiting as usize == times.len()
                 && crossing.free_at == self.free_at + gap
                 && self.queue.ends_alike(self.free_at, size)
@@ -41,7 +41,7 @@ impl Link {
         before / gap.picoseconds().max(1) + 1
     }
 
-    /// `groups` of these groups cross.
+    /// Applies the passage of `groups` of these groups.
     pub(crate) fn take_groups(&mut self, size: u32, gap: Duration, times: &mut [Time], groups: u64) {
         let begins_waiting = times.first().is_some_and(|&first| self.free_at > first);
         let Some(Crossing { free_at, waited, waiting }) = self.cross_as_group(size, times) else { return };
@@ -55,8 +55,8 @@ impl Link {
         }
     }
 
-    /// The rules of [`Link::accept_plain`]. `None`: not all of them hold, or some packet waits and
-    /// a later one does not.
+    /// The rules of [`Link::accept_plain`]. `None`: some do not hold, or a packet waits and a later
+    /// one does not.
     fn cross_as_group(&self, size: u32, times: &mut [Time]) -> Option<Crossing> {
         if size != self.recent_size {
             return None;

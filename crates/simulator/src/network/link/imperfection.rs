@@ -1,4 +1,4 @@
-//! Events on the wire of some links: loss, jitter, changes of the path, and transmission at the
+//! Imperfections of some links' wires: loss, jitter, changes of the path, and transmission at the
 //! opportunities of a delivery trace.
 
 use super::loss::Loss;
@@ -17,16 +17,16 @@ pub(super) struct Imperfections {
     jitter: Duration,
     jitter_stream: Stream,
     last_arrival: Time,
-    /// Times of losses that are not yet in the totals: a packet is lost when its transmission ends.
+    /// Times of losses not yet in the totals: a packet is lost when its transmission ends.
     losses: Ring<Time>,
-    /// Changes to come, the next one last.
+    /// Pending changes, the next one last.
     changes: Vec<LinkChange>,
-    /// It sends at the opportunities of a trace.
+    /// Its opportunities, if it follows a trace.
     pub server: Option<Server>,
-    /// Rate of the transmitter after the changes so far, if there were any.
+    /// Rate of the transmitter after the changes so far, if any.
     pub changed_rate: Option<Rate>,
-    /// With a trace: a packet keeps its place in a drop-tail queue until its last byte has left,
-    /// not its first.
+    /// With a trace: whether a packet keeps its place in a drop-tail queue until its last byte has
+    /// left, instead of its first.
     in_system: bool,
 }
 
@@ -48,13 +48,13 @@ impl Imperfections {
         has_any.then(|| Box::new(own))
     }
 
-    /// It delays packets and does nothing else to them.
+    /// Whether delay is its only effect on packets.
     #[inline]
     pub fn only_delays(&self) -> bool {
         self.loss.is_none() && self.changes.is_empty() && self.server.is_none() && self.losses.is_empty()
     }
 
-    /// The next packet, whose transmission ends at `end`, is lost on the wire.
+    /// Whether the next packet, whose transmission ends at `end`, is lost on the wire.
     #[inline]
     pub fn loses(&mut self, end: Time) -> bool {
         let is_lost = self.loss.as_mut().is_some_and(Loss::strikes);
@@ -64,20 +64,20 @@ impl Imperfections {
         is_lost
     }
 
-    /// When a packet arrives that would arrive at `arrival` without jitter.
+    /// Arrival of a packet that without jitter would arrive at `arrival`.
     #[inline]
     pub fn delayed(&mut self, arrival: Time) -> Time {
         let mut arrival = arrival;
         if !self.jitter.is_zero() {
             arrival += self.jitter_stream.duration_below(self.jitter);
         }
-        // A link does not reorder, whatever jitter or a shorter path would do.
+        // A link never reorders, whatever the jitter or a shorter path.
         arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
         arrival
     }
 
-    /// Losses until `time` that were not yet asked for.
+    /// New losses until `time`.
     pub fn losses_until(&mut self, time: Time) -> u64 {
         let mut count = 0;
         while self.losses.front().is_some_and(|&lost| lost <= time) {
@@ -92,12 +92,12 @@ impl Imperfections {
         self.losses.iter().filter(|&&lost| lost > now).count()
     }
 
-    /// When the path changes next.
+    /// Time of the next change of the path.
     pub fn next_change(&self) -> Time {
         self.changes.last().map_or(Time::NEVER, |change| change.at)
     }
 
-    /// Rate to which the path will have changed at `now`, if it changes until then.
+    /// Rate after changes of the path until `now`, if any.
     pub fn rate_at(&self, now: Time) -> Option<Rate> {
         let come = self.changes.iter().rev().take_while(|change| change.at <= now);
         come.last().map(|change| change.rate)
@@ -105,7 +105,7 @@ impl Imperfections {
 }
 
 impl Link {
-    /// Takes the changes to come from another plan, which has the same up to now.
+    /// Takes pending changes from another plan, which is identical up to now.
     pub fn change_plan(&mut self, old: &LinkPlan, new: &LinkPlan, seed: u64, index: usize) {
         if let Some(own) = self.imperfections_mut() {
             let come = old.changes.len() - own.changes.len();
@@ -121,10 +121,10 @@ impl Link {
         self.limit_plain(Time::ZERO);
     }
 
-    /// The path becomes what the last of the changes due at `now` makes of it.
+    /// Applies the changes of the path due at `now`.
     #[cold]
     pub(super) fn change_path(&mut self, now: Time) {
-        // What was counted so far took the time of the old rate.
+        // Packets counted so far took the time of the old rate.
         self.count_recent();
         let Some(Rare { imperfections: Some(own), .. }) = self.rare.as_deref_mut() else { return };
         while own.next_change() <= now
@@ -136,14 +136,13 @@ impl Link {
         self.most_wait = Duration::ZERO;
     }
 
-    /// Like [`Link::enter`], on a link that sends at the opportunities of a trace: every packet
-    /// waits for one.
+    /// Like [`Link::enter`], on a link that follows a trace: every packet waits for an opportunity.
     #[cold]
     pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {
         let Rare { imperfections: Some(own), managed, .. } = self.rare.as_deref_mut()? else { return None };
         let server = own.server.as_mut()?;
         let mut above = false;
-        // A managed queue hands over a packet when its opportunity has come.
+        // A managed queue hands over a packet at its opportunity.
         let is_drop_tail = managed.is_none();
         if is_drop_tail {
             server.skip_until(now);

@@ -12,7 +12,7 @@ pub struct Loss {
 }
 
 impl Loss {
-    /// The loss process of this link; `None` if it loses nothing.
+    /// The loss process of this link; `None` without loss.
     pub fn new(plan: LossPlan, seed: u64, link: usize) -> Option<Self> {
         if plan == LossPlan::None {
             return None;

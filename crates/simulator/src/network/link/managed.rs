@@ -1,5 +1,5 @@
-//! A link whose queue holds its packets (see [`crate::queue::managed`]): they come at the time of
-//! the clock, and the transmitter takes the next one when it is free.
+//! A link whose queue holds its packets (see [`crate::queue::managed`]): they arrive at the clock's
+//! time, and a free transmitter takes the next one.
 
 use super::{Link, Rare};
 use crate::packet::Packet;
@@ -8,12 +8,12 @@ use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::Time;
 
 impl Link {
-    /// The transmitter has nothing to send at `now`.
+    /// Whether the transmitter is idle at `now`.
     pub(in crate::network) fn is_free(&self, now: Time) -> bool {
         self.free_at <= now
     }
 
-    /// When the transmitter will be free.
+    /// When the transmitter becomes free.
     pub(in crate::network) fn free_at(&self) -> Time {
         self.free_at
     }
@@ -39,11 +39,11 @@ impl Link {
     }
 
     /// Shortcut of [`Link::enqueue`] and of the [`Link::dequeue`] that would follow: where the
-    /// discipline knows now what will become of the packet, it need not be held until its turn.
+    /// discipline can decide a packet's fate now, it need not be held until its turn.
     ///
     /// Applies where nothing is held, the link has no imperfections and packets are not recorded.
-    /// The packets that have passed wait in the drop-tail queue, whose times are known. `Some`:
-    /// when the packet is at the other end, unless it is dropped. `queues_decide_alike` in
+    /// Packets that have passed wait in the drop-tail queue, whose times are known. `Some`: when
+    /// the packet is at the far end, unless it is dropped. `queues_decide_alike` in
     /// `tests/queues.rs` runs networks with and without it.
     #[inline]
     pub(in crate::network) fn decide(
@@ -76,16 +76,15 @@ impl Link {
         }
     }
 
-    /// Runs the discipline's own timers up to now, on the packets that waited then among those that
-    /// the shortcut let pass. Comes before anything that serves them; samples that are due earlier
-    /// come first.
+    /// Runs the discipline's own timers up to now, on the backlog they would have seen among
+    /// packets that took the shortcut. Must precede any service; samples due earlier come first.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         while let Some(due) = self.managed().map(|managed| managed.due)
             && due <= now
         {
             self.sample_before(due, samples);
-            // What leaves just then leaves after it.
+            // Packets that leave at that very time leave after it.
             self.queue.serve_until(Time::from_picoseconds(due.picoseconds().saturating_sub(1)));
             let until = if self.queue.is_empty() { now } else { due };
             let passed = (self.queue.packets(), self.queue.bytes());

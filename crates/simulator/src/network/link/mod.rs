@@ -1,11 +1,11 @@
 //! A one-way link: queue, transmitter, wire.
 //!
-//! A packet's whole passage is computed when it arrives: when its transmission begins and ends, and
-//! when it is at the other end. Arrivals must come in the order of time, but they may come ahead of
+//! A packet's whole passage is computed when it arrives: the start and end of its transmission, and
+//! its arrival at the far end. Arrivals must come in the order of time, but they may come ahead of
 //! the simulation's clock; see [`super`]. So everything a link reports is computed from these
 //! times, never from a counter read "now".
 //!
-//! [`Link::accept`] says what a link does. [`shortcut`] has faster ways to the same result,
+//! [`Link::accept`] defines a link's behaviour. [`shortcut`] has faster ways to the same result,
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
 
 mod batch;
@@ -27,17 +27,17 @@ use imperfection::Imperfections;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
 use series::part;
 
-/// Times and their parts up to which sums of four of them are before [`Time::NEVER`]: a month.
+/// Times and durations below this add up, four at a time, to less than [`Time::NEVER`]: a month.
 const NEAR: u64 = 1 << 61;
 
 /// Fate of a packet that arrives at a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Passage {
-    /// It reaches the other end.
+    /// It reaches the far end.
     Crosses {
         /// Beginning of transmission.
         start: Time,
-        /// At the other end.
+        /// Time of arrival there.
         arrival: Time,
         /// The queue was above its marking threshold.
         above: bool,
@@ -55,55 +55,55 @@ pub enum Passage {
     },
 }
 
-/// A packet that the queue has admitted.
+/// An admitted packet.
 struct Entrance {
-    /// Beginning and end of its transmission.
+    /// Start and end of its transmission.
     start: Time,
     end: Time,
     /// The queue was above its marking threshold.
     above: bool,
 }
 
-/// A one-way link, of three cache lines. A packet touches the first if it just crosses, the second,
-/// too, if it has to wait.
+/// A one-way link, of three cache lines. A packet touches only the first if it crosses without
+/// waiting, the second, too, if it has to wait.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Link {
-    /// When the transmitter will have sent everything accepted so far.
+    /// When the transmitter finishes everything accepted so far.
     free_at: Time,
-    /// Before that there is nothing to do for a packet but to let it cross or wait: no sample is
-    /// due, nothing is recorded, lost or delayed.
+    /// Until then packets only cross or wait: no sample is due, nothing is recorded, lost or
+    /// delayed.
     plain_until: Time,
-    /// Transmission time of the size accepted last.
+    /// Transmission time of the last accepted size.
     recent_time: Duration,
-    /// The order number of the packet accepted last, which is one more than that of the packet
-    /// before it. What is not yet in the totals is of the size accepted last: most links see one
-    /// size only, so counting a packet is one addition.
+    /// The order number of the last accepted packet, which increases by one per packet. Packets not
+    /// yet in the totals have the last accepted size: most links see only one size, so counting a
+    /// packet is one addition.
     order: u64,
     delay: Duration,
-    /// A packet of the size accepted last that waits no longer than that, behind others of its size
-    /// alone, finds no more packets waiting than ever before: `most_waiting` counts them.
+    /// A packet of the last accepted size that waits at most this long, only behind packets of its
+    /// size, sets no new maximum of waiting packets: `most_waiting` covers it.
     most_wait: Duration,
-    /// `plain_until` is not later than this.
+    /// Upper bound of `plain_until`.
     plain_limit: Time,
     recent_size: u32,
-    /// Packets have to be marked or refused one by one.
+    /// Whether packets must be marked or refused one by one.
     marks: bool,
     // The second line.
     queue: DropTail,
     /// Sum of waiting times, ps.
     waited: u128,
-    // The third line: what a sample or another size touches, too.
+    // The third line: touched by samples and other sizes.
     totals: Totals,
-    /// Most packets that waited at once: fewer than fit into memory.
+    /// Maximum number of packets that waited at once.
     most_waiting: u32,
     /// Index of the link.
     index: u32,
-    /// Time of the next sample; [`Time::NEVER`] if there is none.
+    /// Time of the next sample; [`Time::NEVER`] without one.
     next_sample: Time,
-    /// At the sample before: time for which the transmitter was busy, ps; with a trace, bytes used.
+    /// Transmitter busy time at the previous sample, ps; with a trace, bytes used.
     busy_before: u64,
-    /// Rare parts of a link.
+    /// Rarely used parts of a link.
     rare: Option<Box<Rare>>,
     /// Its properties, shared with the plan.
     settings: Shared<LinkSettings>,
@@ -116,21 +116,21 @@ const _: () = assert!(size_of::<Link>() == 192, "a flow with hosts of its own ha
 struct Totals {
     accepted: u64,
     accepted_bytes: u64,
-    /// Sum of transmission times, ps: no more than the length of the run and one queue.
+    /// Sum of transmission times, ps: at most the length of the run plus one queue.
     busy: u64,
 }
 
-/// Rare parts of a link, created when they are needed.
+/// Rarely used parts of a link, created on demand.
 #[derive(Clone, Debug, Default)]
 struct Rare {
     imperfections: Option<Box<Imperfections>>,
-    /// The queue in place of the drop-tail queue, if the discipline is another.
+    /// The queue of a discipline other than drop-tail.
     managed: Option<ManagedQueue>,
-    /// When the network card at the end hands over next.
+    /// Next handover of the network card at the far end.
     interrupt: Time,
     drops: u64,
     marks: u64,
-    /// With a trace: bytes offered until the sample before.
+    /// With a trace: bytes offered up to the previous sample.
     offered_before: u64,
 }
 
@@ -177,13 +177,13 @@ impl Link {
         self.rare.as_deref_mut()?.imperfections.as_deref_mut()
     }
 
-    /// The queue in place of the drop-tail queue, if the discipline is another.
+    /// The queue of a discipline other than drop-tail.
     #[inline]
     pub(super) fn managed(&self) -> Option<&ManagedQueue> {
         self.rare.as_deref()?.managed.as_ref()
     }
 
-    /// The same, to change.
+    /// The same, mutable.
     #[inline]
     pub(super) fn managed_mut(&mut self) -> Option<&mut ManagedQueue> {
         self.rare.as_deref_mut()?.managed.as_mut()
@@ -230,8 +230,8 @@ impl Link {
         Passage::Crosses { start, arrival: own.delayed(arrival), above }
     }
 
-    /// A packet takes its place in the queue, or goes to the transmitter if that is free. `None`:
-    /// there is no room.
+    /// A packet takes its place in the queue, or goes to a free transmitter. `None` if there is no
+    /// room.
     #[inline(always)]
     fn enter(&mut self, now: Time, size: u32) -> Option<Entrance> {
         let previous = self.recent_size;
@@ -247,8 +247,8 @@ impl Link {
         Some(Entrance { start, end: self.free_at, above })
     }
 
-    /// A packet for which there is room takes its place in the queue, or goes to the transmitter if
-    /// that is free. Returns when its transmission begins.
+    /// A packet with room takes its place in the queue, or goes to a free transmitter. Returns the
+    /// start of its transmission.
     #[inline(always)]
     fn take_place(&mut self, now: Time, size: u32) -> Time {
         let previous = self.recent_size;
@@ -268,16 +268,16 @@ impl Link {
         start
     }
 
-    /// A packet for which there is room takes its place in the queue; `previous` is the size of the
-    /// one before.
+    /// A packet with room takes its place in the queue; `previous` is the size of the preceding
+    /// one.
     #[inline]
     fn wait(&mut self, now: Time, size: u32, previous: u32) {
         self.queue.add(self.free_at, size, self.recent_time, previous);
         self.most_waiting = self.most_waiting.max(self.queue.packets() as u32);
         let wait = self.free_at.since(now);
         self.waited += u128::from(wait.picoseconds());
-        // The packet in service may be of another size, and its rest longer than the time of one of
-        // these. Where packets are marked each has to be looked at.
+        // The packet in service may have another size and more time left than one of these takes.
+        // With marking, every packet must be checked.
         if !self.marks
             && self.queue.is_uniform()
             && wait <= self.recent_time.times(self.queue.packets()).min(Duration::from_picoseconds(NEAR))
@@ -286,7 +286,7 @@ impl Link {
         }
     }
 
-    /// A packet that arrives now and must wait finds the queue above the marking threshold.
+    /// Whether a packet that arrives now and must wait finds the queue above the marking threshold.
     fn is_above_threshold(&self, now: Time) -> bool {
         match self.settings.discipline.mark_above() {
             None => false,
@@ -308,8 +308,8 @@ impl Link {
         }
     }
 
-    /// When the host at the end gets a packet that arrives there at this time, not before the
-    /// previous one: with the interrupt that waits, or with a new one if there is none.
+    /// When the end host receives a packet that arrives there at this time, not before the previous
+    /// one: with the pending interrupt, or with a new one.
     #[inline]
     pub fn handed_over(&mut self, arrival: Time) -> Time {
         let coalescing = self.settings.coalescing;
@@ -323,13 +323,13 @@ impl Link {
         rare.interrupt
     }
 
-    /// Packets in the managed queue, and those whose transmission is to end in their loss.
+    /// Packets in the managed queue, and those in transmission that will be lost.
     pub(super) fn held(&self, now: Time) -> u64 {
         let to_be_lost = self.imperfections().map_or(0, |own| own.losses_after(now));
         self.managed().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
     }
 
-    /// Packets and bytes that wait at `now`, the time of the clock, and what may wait at most.
+    /// Packets and bytes waiting at `now`, the clock's time, and the queue limit.
     pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
         self.catch_up(now, samples);
         self.sample_before(now, samples);
@@ -340,28 +340,25 @@ impl Link {
         (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
     }
 
-    /// Bytes of packets whose transmission has begun, drops and marks until `now`, the time of the
-    /// clock.
+    /// Bytes transmitted or in transmission, drops and marks until `now`, the clock's time.
     pub fn counted(&mut self, now: Time) -> (u64, u64, u64) {
         self.count_recent();
         self.count_losses(now);
         (self.totals.accepted_bytes - self.queue.bytes(), self.drops(), self.marked())
     }
 
-    /// The order number of the packet accepted last: its place among events at the time at which it
-    /// arrives.
+    /// The order number of the last accepted packet: its place among events at its arrival.
     #[inline(always)]
     pub(super) fn order(&self) -> u64 {
         self.order
     }
 
-    /// Rate of the transmitter for a packet that comes at `now`, the time of the clock.
+    /// Rate of the transmitter for a packet that arrives at `now`, the clock's time.
     pub fn rate(&self, now: Time) -> Rate {
         self.imperfections().and_then(|own| own.rate_at(now)).unwrap_or_else(|| self.current_rate())
     }
 
-    /// When the transmitter will have sent everything accepted so far. Whatever arrived came
-    /// before.
+    /// When the transmitter finishes everything accepted so far. All of it has arrived.
     pub fn busy_until(&self) -> Time {
         self.free_at
     }
@@ -371,14 +368,13 @@ impl Link {
         self.rare().marks += 1;
     }
 
-    /// Counts a packet that is dropped before the link or by its managed queue, at the time of the
-    /// clock.
+    /// Counts a packet dropped before the link or by its managed queue, at the clock's time.
     pub(super) fn count_drop(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         self.sample_before(now, samples);
         self.rare().drops += 1;
     }
 
-    /// Counts the packets that were lost on the wire until `now`.
+    /// Counts packets lost on the wire until `now`.
     fn count_losses(&mut self, now: Time) {
         if let Some(Rare { imperfections: Some(own), drops, .. }) = self.rare.as_deref_mut() {
             *drops += own.losses_until(now);
@@ -394,7 +390,7 @@ impl Link {
         self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
     }
 
-    /// Ends the run at `end`: takes the samples that are still to come, and the totals.
+    /// Ends the run at `end`: takes the remaining samples and the totals.
     pub fn finish(&mut self, name: &Name, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
         self.sample_before(end + Duration::from_picoseconds(1), samples);
         self.count_recent();
@@ -405,7 +401,7 @@ impl Link {
         let (totals, waited, most_waiting) = self.totals_at(end);
         let (busy, offered) = self.used_and_offered(totals.busy, end);
         let waited = waited as f64;
-        // Of a managed queue, what has left it; of a drop-tail queue, what has come to it.
+        // Departures from a managed queue; arrivals at a drop-tail queue.
         let accepted = if self.managed().is_some() { totals.accepted } else { self.totals.accepted };
         LinkSummary {
             name: name.clone(),
@@ -424,15 +420,15 @@ impl Link {
         }
     }
 
-    /// The totals of a run that ends at `end`: what waits beyond it has not been transmitted, and
-    /// has waited only until then. Sum of waiting times, ps, and most packets that waited, too.
+    /// The totals of a run that ends at `end`: packets waiting beyond it are not transmitted, and
+    /// have waited only until then. Also the sum of waiting times, ps, and the maximum of waiting
+    /// packets.
     fn totals_at(&self, end: Time) -> (Totals, u128, u64) {
         let (mut totals, mut waited) = (self.totals, self.waited);
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
             totals.accepted -= 1;
             totals.accepted_bytes -= u64::from(size);
-            // Where a run is ended before its time, it may have arrived only after that, ahead of
-            // the clock.
+            // In a run ended early, it may have arrived only after the end, ahead of the clock.
             waited = waited.saturating_sub(u128::from(start.since(end).picoseconds()));
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
@@ -446,8 +442,8 @@ impl Link {
     }
 }
 
-/// The places of a link's drop-tail queue. With a trace a packet has its place until its last byte
-/// has left.
+/// The capacity of a link's drop-tail queue. With a trace a packet keeps its place until its last
+/// byte has left.
 #[inline(always)]
 fn places(settings: &LinkSettings) -> Places {
     Places {
@@ -466,7 +462,7 @@ mod tests {
         LinkPlan::new("link", (0, 1), rate, delay)
     }
 
-    /// The timer starts with the first packet, and is not moved by those that follow.
+    /// The timer starts with the first packet, and later ones do not move it.
     #[test]
     fn packets_are_handed_over_with_the_interrupt_of_the_first() {
         let microseconds = |number| Time::ZERO + Duration::from_microseconds(number);
@@ -481,8 +477,8 @@ mod tests {
         assert_eq!(handed_over(&plan), [10, 40, 110, 111, 300].map(microseconds));
     }
 
-    /// On the usual way nobody looks whether a sum of times is beyond the last of them: a link that
-    /// never sends or delivers, or has come near the end of time, must not take it.
+    /// The usual path does not check sums of times for overflow: a link that never sends or
+    /// delivers, or has come near the end of time, must not take it.
     #[test]
     fn nothing_wraps_at_the_end_of_time() {
         let (fast, slow) = (Rate::from_bits_per_second(8_000_000), Rate::from_bits_per_second(0));
@@ -500,7 +496,7 @@ mod tests {
             let plan = plan(rate, delay);
             let (mut link, mut samples) =
                 (Link::new(&plan, 1, 0, None), Rows::new(Subset::default(), 1, None));
-            // As a network asks: the usual way first.
+            // Like a network: the usual path first.
             let found = [(); 4].map(|()| match link.accept_plain(now, 1000) {
                 Some(arrival) => arrival,
                 None => match link.accept(now, 1000, &mut samples) {
@@ -512,9 +508,9 @@ mod tests {
         }
     }
 
-    /// A loss was counted when the packet came to the queue, not when its transmission ended, and
-    /// so in the series and in a run that ended before too early. And the summary had the rate of
-    /// the last packet, not that of the end of the run.
+    /// A loss used to be counted at the packet's arrival, not at the end of its transmission, and
+    /// so too early in the series and in a run ended early. And the summary had the rate of the
+    /// last packet, not that of the end of the run.
     #[test]
     fn a_loss_counts_when_it_happens() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
@@ -535,8 +531,8 @@ mod tests {
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
-    /// Small packets behind a large one wait as long as many small ones behind each other. A link
-    /// that had seen the first once took the second for no longer a queue.
+    /// Small packets behind a large one wait as long as many small ones behind each other. After
+    /// the former a link did not count the latter as a longer queue.
     #[test]
     fn the_longest_queue_is_counted_in_packets() {
         let us = |number| Time::ZERO + Duration::from_microseconds(number);
@@ -550,7 +546,7 @@ mod tests {
         // 1500 us in service, and 40 us that wait for 1490.
         arrive(us(0), 1500);
         arrive(us(10), 40);
-        // One in service, 29 that wait for 1160 us at most.
+        // One in service, 29 that wait for at most 1160 us.
         for _ in 0..30 {
             arrive(us(2000), 40);
         }
@@ -574,7 +570,7 @@ mod tests {
             other => panic!("{other:?}"),
         };
         assert_eq!([arrival(0), arrival(1), arrival(1)], [ms(11), ms(12), ms(13)]);
-        // Served at 3.1 ms and there at 4.1 ms, were it not for the one before.
+        // Served at 3.1 ms and due at 4.1 ms, but behind its predecessor.
         assert_eq!(arrival(2), ms(13));
         assert_eq!(arrival(20), Time::ZERO + Duration::from_microseconds(21_100));
     }

@@ -1,4 +1,4 @@
-//! Samples of a link, taken as time passes their times.
+//! Samples of a link, taken as time passes.
 //!
 //! A link is served ahead of the clock, so a sample is computed from the times of its packets,
 //! never from a counter read "now".
@@ -8,7 +8,7 @@ use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::{Duration, Time};
 
 impl Link {
-    /// Takes the samples whose times are before `now`, when the next thing happens to the link.
+    /// Takes the samples before `now`, the next event of the link.
     #[inline(always)]
     pub(super) fn sample_before(&mut self, now: Time, samples: &mut Rows<LinkSample>) {
         if self.next_sample < now {
@@ -42,8 +42,7 @@ impl Link {
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
-    /// Transmission time used until `time`, and the time it could have been: of a link with a
-    /// trace, bytes instead.
+    /// Transmission time used until `time`, and available; bytes instead for a link with a trace.
     pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
         match self.imperfections().and_then(|own| own.server.as_ref()) {
             None => (busy, time.picoseconds()),
@@ -52,7 +51,7 @@ impl Link {
     }
 }
 
-/// Parts of a sample that depend on a link's rare parts.
+/// Inputs of a sample from a link's rarely used parts.
 struct Sampled {
     /// Transmission time used so far, ps; with a trace, bytes.
     busy: u64,
@@ -64,7 +63,7 @@ struct Sampled {
 }
 
 impl Rare {
-    /// A sample at this time, of a link whose transmitter was busy for this long, ps.
+    /// A sample at this time, of a link whose transmitter was busy for `busy` ps.
     fn sample(&mut self, busy: u64, time: Time, interval: Duration) -> Sampled {
         let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
         let mut sampled = Sampled { busy, offered: interval.picoseconds(), held, drops: 0 };
@@ -81,11 +80,11 @@ impl Rare {
     }
 }
 
-/// The used fraction of what was offered; 0 if nothing was.
+/// Fraction used of what was offered; 0 if nothing was.
 pub(super) fn part(used: u64, offered: u64) -> f64 {
     match (i64::try_from(used), i64::try_from(offered)) {
         (_, Ok(0)) => 0.0,
-        // Machines convert signed numbers with one instruction.
+        // Signed numbers convert in one instruction.
         (Ok(used), Ok(offered)) => used as f64 / offered as f64,
         _ => used as f64 / offered as f64,
     }

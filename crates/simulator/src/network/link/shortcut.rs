@@ -1,7 +1,7 @@
 //! Shortcuts of [`Link::accept`]: the same result for the usual packet in fewer steps.
 //!
-//! Each returns when the packet is at the other end, or `None`: the shortcut does not apply,
-//! nothing has happened to the packet, and the next one or `accept` is to be asked. The test below,
+//! Each returns the packet's arrival at the far end, or `None`: it does not apply, the state is
+//! unchanged, and the next shortcut or `accept` must be tried. The test below,
 //! `shortcuts_equal_accept`, runs random packets through random links both ways and compares
 //! departures, samples, totals and drops.
 
@@ -10,7 +10,7 @@ use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::Time;
 
 impl Link {
-    /// From this time on no packet takes the shortcut [`Link::accept_plain`].
+    /// Disables the shortcut [`Link::accept_plain`] from this time on.
     pub(in crate::network) fn limit_plain(&mut self, until: Time) {
         self.plain_limit = self.plain_limit.min(until);
         self.plain_until = self.plain_until.min(until);
@@ -19,10 +19,10 @@ impl Link {
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     ///
     /// Applies until `plain_until` (no sample is due, and the link has no imperfections), to a
-    /// packet of the size before it that finds the transmitter free, or waits behind packets of its
-    /// size, not longer than one of them has. Skips the looks at the samples, the imperfections and
-    /// the marks, the computation of the transmission time, what the queue has served, and the
-    /// largest number of packets waiting: it cannot become larger.
+    /// packet of the previous size that finds the transmitter free, or waits behind packets of its
+    /// size, no longer than an earlier one has. Skips the checks for samples, imperfections and
+    /// marks, the computation of the transmission time, the queue's served packets, and the maximum
+    /// of waiting packets, which cannot grow.
     #[inline(always)]
     pub(in crate::network) fn accept_plain(&mut self, now: Time, size: u32) -> Option<Time> {
         if now >= self.plain_until || size != self.recent_size {
@@ -39,14 +39,14 @@ impl Link {
             return Some(self.free_at.after(self.delay));
         }
         self.order += 1;
-        // What the queue has served is forgotten when the next packet has to wait.
+        // Served packets are dropped from the queue when the next packet has to wait.
         self.free_at = now.after(self.recent_time);
         Some(self.free_at.after(self.delay))
     }
 
     /// Applies where [`Link::accept_plain`] does, to a packet that waits longer than any before it
-    /// or behind packets of another size, if the link does not mark. Skips the looks at the samples
-    /// and the imperfections, and the computation of the transmission time.
+    /// or behind packets of another size, if the link does not mark. Skips the checks for samples
+    /// and imperfections, and the computation of the transmission time.
     #[inline(never)]
     fn accept_waiting(&mut self, now: Time, size: u32) -> Option<Time> {
         if self.marks || !self.queue.admits(now, size, size, places(&self.settings)) {
@@ -58,11 +58,11 @@ impl Link {
         Some(self.free_at + self.delay)
     }
 
-    /// Takes the samples that are due before the packet.
+    /// Takes the samples due before the packet.
     ///
-    /// Applies then where `accept_plain` does, and to a packet of any size on a link that neither
-    /// marks nor does anything to its packets but delay them. Skips the loss process, the changes
-    /// of the path and the losses to be counted: there are none.
+    /// Then applies where `accept_plain` does, and to a packet of any size on a link without
+    /// marking and with at most a delay as imperfection. Skips the loss process, the changes of the
+    /// path and the counting of losses: there are none.
     #[inline]
     pub(in crate::network) fn accept_simple(
         &mut self,
@@ -101,7 +101,7 @@ mod tests {
 
     /// 8 Mbit/s: a byte takes a microsecond.
     const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-    /// How long a run of the tests is.
+    /// Length of a test run.
     const LENGTH_US: u64 = 60_000;
 
     fn us(microseconds: u64) -> Time {
@@ -125,7 +125,7 @@ mod tests {
     }
 
     prop_compose! {
-        /// Properties that make a link more than a queue and a delay: mostly none.
+        /// Properties beyond a queue and a delay: mostly none.
         fn imperfections()(
             loss in prop_oneof![4 => Just(LossPlan::None), 1 => (0.0..0.5).prop_map(LossPlan::Bernoulli)],
             jitter_us in prop_oneof![3 => Just(0), 1 => 1_u64..5000],
@@ -164,18 +164,17 @@ mod tests {
         }
     }
 
-    /// Times between packets, us, and sizes: mostly trains of one size at the rate of the link, a
-    /// little faster or slower.
+    /// Times between packets, us, and sizes: mostly bursts of one size at about the link's rate.
     fn packets() -> impl Strategy<Value = Vec<(u64, u32)>> {
         let gap = prop_oneof![3 => Just(0_u64), 6 => Just(1000), 2 => Just(40), 2 => 900_u64..1100, 1 => 0_u64..12_000];
         let size = prop_oneof![6 => Just(1000_u32), 2 => Just(40), 1 => 1_u32..1500];
         prop::collection::vec((gap, size), 1..120)
     }
 
-    /// One way of handing a packet to a link.
+    /// A way to hand a packet to a link.
     type Accept<'a> = &'a dyn Fn(&mut Link, Time, u32, &mut Rows<LinkSample>) -> Passage;
 
-    /// A link's reports on its packets: the passage of each, and the remainder at the end.
+    /// A link's reports: the passage of each packet, and the state at the end.
     fn outcome(
         plan: &LinkPlan,
         interval_us: Option<u64>,
@@ -194,8 +193,7 @@ mod tests {
         for &(gap, size) in packets {
             now += gap;
             let passage = accept(&mut link, us(now), size, &mut samples);
-            // The beginning of transmission goes into the record of packets, where there are no
-            // shortcuts.
+            // The start of transmission is for packet records, which disable shortcuts.
             told += &match passage {
                 Passage::Crosses { arrival, above, .. } => format!("{arrival:?} {above}\n"),
                 other => format!("{other:?}\n"),
@@ -210,7 +208,7 @@ mod tests {
         link.accept(now, size, samples)
     }
 
-    /// As a network asks.
+    /// Like a network.
     fn by_shortcuts(
         taken: &[Cell<u32>; 2],
     ) -> impl Fn(&mut Link, Time, u32, &mut Rows<LinkSample>) -> Passage {
@@ -241,8 +239,8 @@ mod tests {
         }
     }
 
-    /// A full pipe takes the shortcuts, and the comparison sees one that is wrong: here the largest
-    /// number of packets waiting is never counted, as if any wait had been before.
+    /// A full pipe takes the shortcuts, and the comparison detects a wrong one: here the maximum of
+    /// waiting packets is never counted, as if any wait had occurred before.
     #[test]
     fn the_comparison_can_fail() {
         let plan = LinkPlan::new("link", (0, 1), RATE, Duration::ZERO);

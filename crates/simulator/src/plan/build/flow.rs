@@ -19,7 +19,7 @@ enum Carries {
 struct Tcp {
     control: Result<Selection, LabelError>,
     traffic: Traffic,
-    /// `None`: the settings of all flows.
+    /// `None` for the settings of all flows.
     transport: Option<Transport>,
 }
 
@@ -29,7 +29,7 @@ enum Traffic {
     Many { interval: Duration, size: SizeDistribution },
 }
 
-/// A flow: by which protocol, from when to when.
+/// A flow: its protocol, start and stop.
 #[derive(Clone, Debug)]
 pub struct Flow {
     pub(super) name: Option<String>,
@@ -64,7 +64,7 @@ impl From<&str> for Flow {
     }
 }
 
-/// TCP under an algorithm with parameters of its own, or a user-defined one.
+/// TCP under an algorithm with non-default parameters, or a user-defined one.
 impl From<Selection> for Flow {
     fn from(control: Selection) -> Self {
         tcp_under(Ok(control))
@@ -78,7 +78,7 @@ impl From<UdpPlan> for Flow {
     }
 }
 
-/// One TCP connection under the algorithm of a label, which carries as much as it can.
+/// One greedy TCP connection under the algorithm of a label.
 pub fn tcp(label: &str) -> Flow {
     tcp_under(Selection::from_label(label))
 }
@@ -93,56 +93,56 @@ pub fn udp(rate: Rate) -> Flow {
 }
 
 impl Flow {
-    /// With this name in records.
+    /// Sets the name in records.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = Some(name.to_owned());
         self
     }
 
-    /// From one node to another, by their names.
+    /// Sets source and destination node, by name.
     #[must_use]
     pub fn between(mut self, from: &str, to: &str) -> Self {
         self.ends = Some((from.to_owned(), to.to_owned()));
         self
     }
 
-    /// From this time of the run on.
+    /// Sets the start time.
     #[must_use]
     pub const fn start(mut self, start: Duration) -> Self {
         self.start = start;
         self
     }
 
-    /// Later by a uniform random time below this.
+    /// Delays the start by a uniform random time below this.
     #[must_use]
     pub const fn start_jitter(mut self, jitter: Duration) -> Self {
         self.start_jitter = jitter;
         self
     }
 
-    /// Until this time of the run.
+    /// Sets the stop time.
     #[must_use]
     pub const fn stop(mut self, stop: Duration) -> Self {
         self.stop = Time::ZERO.after(stop);
         self
     }
 
-    /// Its packets with this differentiated services codepoint.
+    /// Sets the differentiated services codepoint of its packets.
     #[must_use]
     pub const fn dscp(mut self, dscp: u8) -> Self {
         self.dscp = dscp;
         self
     }
 
-    /// One of the flows of a group, which share what they know of their path.
+    /// Makes it a member of a group of flows that share their knowledge of the path.
     #[must_use]
     pub fn group(mut self, name: &str) -> Self {
         self.group = Some(name.to_owned());
         self
     }
 
-    /// TCP: with these settings instead of those of all flows.
+    /// TCP: replaces the settings of all flows by these.
     #[must_use]
     pub fn transport(mut self, settings: Transport) -> Self {
         if let Carries::Tcp(tcp) = &mut self.carries {
@@ -151,19 +151,19 @@ impl Flow {
         self
     }
 
-    /// TCP: data from this source.
+    /// TCP: sets the source of data.
     #[must_use]
     pub fn source(self, source: Source) -> Self {
         self.carries(Traffic::One(source))
     }
 
-    /// TCP: this much data.
+    /// TCP: sets the amount of data.
     #[must_use]
     pub fn size(self, size: Bytes) -> Self {
         self.source(Source::Size(size))
     }
 
-    /// TCP: data at this rate, if the connection takes it.
+    /// TCP: sets the application's data rate, as far as the connection carries it.
     #[must_use]
     pub fn rate(self, rate: Rate) -> Self {
         self.source(Source::Rate(rate))
@@ -182,7 +182,7 @@ impl Flow {
         self
     }
 
-    /// The protocol, with the settings of all flows where it has none of its own.
+    /// The protocol, with the settings of all flows unless it has its own.
     pub(super) fn protocol(&self, usual: &Transport) -> Result<Protocol, PlanError> {
         let tcp = match &self.carries {
             Carries::Udp(udp) => return Ok(Protocol::Udp(Box::new(udp.clone()))),

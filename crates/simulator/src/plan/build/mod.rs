@@ -77,9 +77,9 @@ pub const fn packets(count: u64) -> QueueSize {
     QueueSize::Packets(count)
 }
 
-/// Pairs of hosts, one for each flow, across one bottleneck; `rtt` is the round-trip time of the
-/// empty network without transmission times. The access links have a hundred times the bottleneck's
-/// rate, and each a tenth of the round-trip time; [`PlanBuilder::access`] says another.
+/// A pair of hosts per flow across one bottleneck; `rtt` is the round-trip time of the empty
+/// network without transmission times. The access links have a hundred times the bottleneck's rate,
+/// and each a tenth of the round-trip time, unless [`PlanBuilder::access`] changes them.
 pub fn dumbbell(rate: Rate, rtt: Duration) -> PlanBuilder {
     let shape = Shape::Dumbbell { rtt, reverse: None };
     let access = (Rate::from_bits_per_second(rate.bits_per_second().saturating_mul(100)), rtt.scaled(1, 10));
@@ -87,15 +87,15 @@ pub fn dumbbell(rate: Rate, rtt: Duration) -> PlanBuilder {
 }
 
 /// Bottlenecks in a row, the first flow along all of them and each further one across the next. The
-/// access links have a hundred times the rate of a hop, and a third of its delay;
-/// [`PlanBuilder::access`] says another.
+/// access links have a hundred times the rate of a hop, and a third of its delay, unless
+/// [`PlanBuilder::access`] changes them.
 pub fn parking_lot(hops: usize, rate: Rate, delay: Duration) -> PlanBuilder {
     let access = (Rate::from_bits_per_second(rate.bits_per_second().saturating_mul(100)), delay.scaled(1, 3));
     PlanBuilder::new("parking-lot", Shape::ParkingLot { hops }, wire(rate, delay), access)
 }
 
-/// Nodes without links: [`PlanBuilder::link`] adds them, and each flow says where it begins and
-/// ends.
+/// Nodes without links: [`PlanBuilder::link`] adds them, and each flow names its source and
+/// destination.
 pub fn graph(nodes: &[&str]) -> PlanBuilder {
     let nodes = nodes.iter().map(|&node| node.to_owned()).collect();
     let shape = Shape::Graph { nodes, links: Vec::new() };
@@ -123,7 +123,7 @@ enum Shape {
     Graph { nodes: Vec<String>, links: Vec<(String, String, Wire)> },
 }
 
-/// A plan in the making: [`dumbbell`], [`parking_lot`] or [`graph`] begins it,
+/// A plan under construction: [`dumbbell`], [`parking_lot`] or [`graph`] begins it,
 /// [`PlanBuilder::plan`] ends it.
 #[derive(Clone, Debug)]
 pub struct PlanBuilder {
@@ -136,7 +136,7 @@ pub struct PlanBuilder {
     transport: Transport,
     flows: Vec<Flow>,
     record: Option<RecordPlan>,
-    /// The first call that this network has no use for.
+    /// The first call that does not apply to this network.
     misplaced: Option<PlanError>,
 }
 
@@ -160,49 +160,49 @@ impl PlanBuilder {
         self.misplaced.get_or_insert(PlanError::Misplaced { what, network });
     }
 
-    /// With this name in records.
+    /// Sets the name in records.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
         self.name = name.to_owned();
         self
     }
 
-    /// With this seed; 1 where nothing is said.
+    /// Sets the seed; default 1.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
         self
     }
 
-    /// For this long; 30 s where nothing is said.
+    /// Sets the duration; default 30 s.
     #[must_use]
     pub const fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
         self
     }
 
-    /// With queues of this size at the bottlenecks.
+    /// Sets the size of the bottleneck queues.
     #[must_use]
     pub const fn queue(mut self, queue: QueueSize) -> Self {
         self.bottleneck.queue = queue;
         self
     }
 
-    /// With queues of this discipline at the bottlenecks.
+    /// Sets the discipline of the bottleneck queues.
     #[must_use]
     pub fn discipline(mut self, discipline: DisciplinePlan) -> Self {
         self.bottleneck.link.discipline = discipline;
         self
     }
 
-    /// With random losses at the bottlenecks, each way.
+    /// Sets random losses at the bottlenecks, each way.
     #[must_use]
     pub fn loss(mut self, loss: LossPlan) -> Self {
         self.bottleneck.link.loss = loss;
         self
     }
 
-    /// A dumbbell: with this bottleneck on the way back, instead of the same.
+    /// Dumbbell: replaces the bottleneck on the way back.
     #[must_use]
     pub fn reverse(mut self, wire: Wire) -> Self {
         match &mut self.shape {
@@ -212,14 +212,14 @@ impl PlanBuilder {
         self
     }
 
-    /// With access links of this rate and delay, each way. The round-trip time of a dumbbell stays.
+    /// Sets rate and delay of the access links, each way. The round-trip time of a dumbbell stays.
     #[must_use]
     pub const fn access(mut self, rate: Rate, delay: Duration) -> Self {
         self.access = (rate, delay);
         self
     }
 
-    /// A graph: with a link each way between two nodes, named after them.
+    /// Graph: adds a link each way between two nodes, named after them.
     #[must_use]
     pub fn link(mut self, from: &str, to: &str, wire: Wire) -> Self {
         match &mut self.shape {
@@ -229,7 +229,7 @@ impl PlanBuilder {
         self
     }
 
-    /// With a further flow. In a dumbbell it has a pair of hosts for itself.
+    /// Adds a flow. In a dumbbell it has its own pair of hosts.
     #[must_use]
     pub fn flow(mut self, flow: impl Into<Flow>) -> Self {
         self.flows.push(flow.into());
@@ -243,14 +243,14 @@ impl PlanBuilder {
         self
     }
 
-    /// With these transport settings for all flows that have none of their own.
+    /// Sets the transport settings of all flows without their own.
     #[must_use]
     pub fn transport(mut self, transport: Transport) -> Self {
         self.transport = transport;
         self
     }
 
-    /// As the simulators of the papers: [`Transport::classic`], and queues that count the packet in
+    /// Follows the papers' simulators: [`Transport::classic`], and queues that count the packet in
     /// service.
     #[must_use]
     pub fn classic(mut self) -> Self {
@@ -258,13 +258,13 @@ impl PlanBuilder {
         self.transport(Transport::classic())
     }
 
-    /// With a series of this interval; a thousandth of the duration where nothing is said.
+    /// Sets the interval of the series; default a thousandth of the duration.
     #[must_use]
     pub const fn every(self, interval: Duration) -> Self {
         self.record(RecordPlan { interval: Some(interval), ..RecordPlan::NOTHING })
     }
 
-    /// Without records: only the summary.
+    /// Records only the summary.
     #[must_use]
     pub const fn unrecorded(self) -> Self {
         self.record(RecordPlan::NOTHING)
@@ -280,7 +280,7 @@ impl PlanBuilder {
     /// The plan.
     ///
     /// # Errors
-    /// What a scenario file would be refused for.
+    /// Whatever a scenario file would be refused for.
     pub fn plan(self) -> Result<Plan, PlanError> {
         self.check()?;
         let topology = self.topology()?;

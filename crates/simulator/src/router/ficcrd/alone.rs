@@ -1,9 +1,8 @@
-//! A domain of one router: ingress, core and egress in one box, for packets that pass from outside
-//! the simulator.
+//! A domain of one router: ingress, core and egress in one, for packets from outside the simulator.
 //!
 //! It uses the domain's own state and equations. A resource discovery packet has no way to go: its
-//! rate is noted at the one queue, and what the queue allows is told at once. The queue is a
-//! virtual one: what has passed, served at a rate.
+//! rate is noted at the one queue, and the queue's allowed rate takes effect at once. The queue is
+//! virtual: passed bytes, served at a fixed rate.
 
 use std::collections::BTreeMap;
 
@@ -15,27 +14,27 @@ use super::settings::Parameters;
 use super::{ControlLoop, FlowPath, IDLE, SILENT};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
 
-/// A flow of the table, for people.
+/// A flow of the table, for display.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowState {
-    /// Rate at which its data passes, bit/s.
+    /// Rate of its data, bit/s.
     pub rate_bps: f64,
-    /// Rate that it is allowed, bit/s; `None` before the first discovery.
+    /// Its allowed rate, bit/s; `None` before the first discovery.
     pub allowed_bps: Option<f64>,
-    /// Maximum window advertised to its source, bytes; `None`: not limited yet.
+    /// Maximum window advertised to its source, bytes; `None` if not limited yet.
     pub window: Option<u64>,
-    /// Round-trip time through the router, smoothed; `None` before both parts were seen.
+    /// Round-trip time through the router, smoothed; `None` before both parts are known.
     pub rtt: Option<Duration>,
 }
 
-/// The router and its flows, each by a number of the caller's choice.
+/// The router and its flows, numbered by the caller.
 #[derive(Clone, Debug)]
 pub struct LoneRouter {
     settings: Parameters,
     rate: Rate,
     buffer: Bytes,
     queue: CoreQueue,
-    /// Bytes in the virtual queue, and when that was.
+    /// Bytes in the virtual queue, and the time of that value.
     waiting: (f64, Time),
     flows: BTreeMap<u32, Passing>,
 }
@@ -45,11 +44,11 @@ struct Passing {
     edge: EdgeFlow,
     control: ControlLoop,
     discovered: Time,
-    /// The last sequence number, beyond 32 bits, and the last acknowledgement.
+    /// The last sequence number, beyond 32 bits, and the last ACK.
     last: (u64, u64),
 }
 
-/// A packet of data that passes: possibly of several segments.
+/// A passing data packet, possibly of several segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Data {
     /// First sequence number.
@@ -62,17 +61,17 @@ pub struct Data {
     pub segments: u32,
 }
 
-/// The number nearest to `last` whose lower 32 bits are these.
+/// The number closest to `last` with these lower 32 bits.
 const fn unwrapped(last: u64, low: u32) -> u64 {
     let step = low.wrapping_sub(last as u32) as i32;
     last.saturating_add_signed(step as i64)
 }
 
-/// Sequence numbers begin here, so that one before the first that was seen is still positive.
+/// Origin of sequence numbers, so that one before the first seen is still positive.
 const ORIGIN: u64 = 1 << 32;
 
 impl LoneRouter {
-    /// A router with these settings before a queue of this size, which is served at this rate.
+    /// A router with these settings before a queue of this size, served at this rate.
     pub fn new(settings: Parameters, rate: Rate, buffer: Bytes) -> Self {
         let (queue, waiting) = (CoreQueue::default(), (0.0, Time::ZERO));
         Self { settings, rate, buffer, queue, waiting, flows: BTreeMap::new() }
@@ -100,7 +99,7 @@ impl LoneRouter {
         Occupancy { queue: waiting, size }
     }
 
-    /// Makes room in the table; false if there is none.
+    /// Makes room in the table; false if full.
     fn has_room(&mut self, now: Time) -> bool {
         if self.flows.len() < self.settings.flows as usize {
             return true;
@@ -146,8 +145,7 @@ impl LoneRouter {
         }
     }
 
-    /// An ACK passes towards the source. Returns the window that it is to offer at most, if the
-    /// flow is limited.
+    /// An ACK passes towards the source. Returns the maximum window for it, if the flow is limited.
     pub fn on_ack(&mut self, now: Time, flow: u32, acknowledgement: u32) -> Option<u64> {
         let Passing { edge, control, last, .. } = self.flows.get_mut(&flow)?;
         last.1 = unwrapped(last.1, acknowledgement);
@@ -159,7 +157,7 @@ impl LoneRouter {
         edge.allowed_window(&self.settings, control.allowed)
     }
 
-    /// A flow is over.
+    /// Removes a flow.
     pub fn forget(&mut self, flow: u32) {
         self.flows.remove(&flow);
     }
@@ -182,7 +180,7 @@ impl LoneRouter {
     }
 }
 
-/// A segment as the table of an edge takes it.
+/// A segment in the form that the edge's table takes.
 fn passed(sequence: u64, payload: u32, size: u32) -> Packet {
     Packet {
         arrival: Time::ZERO,
@@ -205,7 +203,7 @@ fn passed(sequence: u64, payload: u32, size: u32) -> Packet {
 mod tests {
     use super::*;
 
-    /// Sequence numbers go on beyond 32 bits, and a little backwards.
+    /// Sequence numbers continue beyond 32 bits, and slightly backwards.
     #[test]
     fn sequence_numbers_wrap() {
         assert_eq!(unwrapped(ORIGIN + 0xffff_ff00, 0x100), 2 * ORIGIN + 0x100);
@@ -216,9 +214,9 @@ mod tests {
         LoneRouter::new(Parameters::default(), Rate::from_bits_per_second(20_000_000), Bytes(100_000))
     }
 
-    /// A source that sends a packet of 1500 B each 15 ms, 10 ms of which pass until its ACK comes:
-    /// 0.8 Mbit/s. Pressure with one packet in the queue is 1 + 0.15 (50 000 - 1500) / 50 000 =
-    /// 1.1455. The window is the floor, two segments.
+    /// A source that sends a packet of 1500 B each 15 ms, with 10 ms to its ACK: 0.8 Mbit/s.
+    /// Pressure with one packet in the queue is 1 + 0.15 (50 000 - 1500) / 50 000 = 1.1455. The
+    /// window is the floor, two segments.
     #[test]
     fn a_flow_is_allowed_what_its_rate_and_the_queue_say() {
         let mut router = router();
@@ -238,7 +236,7 @@ mod tests {
         assert!((allowed / (800_000.0 * 1.1455) - 1.0).abs() < 1e-3, "{allowed}");
         assert!((state.rtt.expect("timed").seconds() / 0.015 - 1.0).abs() < 1e-6, "{state:?}");
         assert_eq!((window, state.window), (Some(2896), Some(2896)));
-        // After a silence its rate is none.
+        // After silence its rate is zero.
         let later = now + Duration::from_milliseconds(1000);
         assert_eq!(router.flow(later, 7).map(|state| state.rate_bps), Some(0.0));
         router.forget(7);

@@ -32,8 +32,8 @@ impl Occupancy {
 }
 
 impl CoreQueue {
-    /// A resource discovery packet goes forward, with this rate in its APR field; zero: its flow is
-    /// silent.
+    /// A resource discovery packet goes forward, with this rate in its APR field; zero if its flow
+    /// is silent.
     pub fn on_forward(&mut self, settings: &Parameters, occupancy: Occupancy, rate: f64) {
         if rate <= 0.0 {
             return;
@@ -128,8 +128,8 @@ mod tests {
         }
     }
 
-    /// As a fluid: sources obey at once. Two flows, one limited to 0.3 of the capacity: 75 % with
-    /// the outer else, all of it with ICC; ten equal ones end at the target.
+    /// Fluid model: sources respond at once. Two flows, one limited to 0.3 of the capacity: 75 %
+    /// with the outer else, all of it with ICC; ten equal ones end at the target.
     fn fluid(rule: MaprRule, limits: &[f64]) -> (Vec<f64>, f64) {
         let settings = with(rule);
         let mut core = CoreQueue::default();

@@ -7,52 +7,52 @@ use crate::engine::Ring;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Segments acknowledged between two checks of a source's growth: few enough for slow start, many
-/// enough that one or two between edge and source do not matter.
+/// Segments acknowledged between two checks of a source's growth: few enough for slow start, enough
+/// that one or two between edge and source are negligible.
 const ROUND: u64 = 8;
 
 /// A flow in the table of an edge.
 #[derive(Clone, Debug)]
 pub(super) struct EdgeFlow {
-    /// Its way through the domain.
+    /// Its path through the domain.
     pub path: FlowPath,
     /// Last data seen.
     pub last_data: Time,
     /// Byte after the highest data seen.
     pub highest: u64,
-    /// Highest acknowledgement that came.
+    /// Highest ACK received.
     pub seen: u64,
-    /// Highest acknowledgement passed on.
+    /// Highest ACK forwarded.
     pub acknowledged: u64,
     /// Largest payload seen, bytes.
     pub mss: u64,
-    /// Furthest right edge announced to the source.
+    /// Furthest right edge advertised to the source.
     pub right_edge: u64,
-    /// From the edge to the receiver and back: the segment that is timed (byte after its last, when
-    /// it passed), smoothed, smallest.
+    /// From the edge to the receiver and back: the timed segment (its end, and when it passed),
+    /// smoothed, smallest.
     timed: Option<(u64, Time)>,
     smoothed: Option<Duration>,
     smallest: Duration,
-    /// From the edge to the source and back: when the acknowledgement passed that is timed, when
-    /// the last one did, smallest.
+    /// From the edge to the source and back: when the timed ACK passed, when the last one did,
+    /// smallest.
     answer_since: Option<Time>,
     last_ack: Time,
     answer: Option<Duration>,
-    /// Held acknowledgements; their `arrival` is when they came.
+    /// Held ACKs; `arrival` is their time of arrival.
     pub held: Ring<Packet>,
-    /// Bytes that acknowledgements may let go.
+    /// Bytes that ACKs may release.
     pub credit: f64,
-    /// When the credit was last brought up to date.
+    /// Last update of the credit.
     pub credit_at: Time,
-    /// Data seen and acknowledgements passed on when the growth was last looked at.
+    /// Data seen and ACKs forwarded at the last check of the growth.
     round: (u64, u64),
-    /// Between the last two checks the source sent more than 1.5 times the data reported to it as
-    /// acknowledged.
+    /// Whether between the last two checks the source sent more than 1.5 times the data
+    /// acknowledged to it.
     pub slow_start: bool,
 }
 
 impl EdgeFlow {
-    /// A flow that was not seen before, with this way.
+    /// A new flow with this path.
     pub fn new(now: Time, path: FlowPath) -> Self {
         Self {
             path,
@@ -99,7 +99,7 @@ impl EdgeFlow {
         }
     }
 
-    /// A new acknowledgement arrives from the receiver's side.
+    /// A new ACK arrives from the receiver's side.
     pub fn on_new_ack(&mut self, now: Time, acknowledgement: u64) {
         if let Some((end, since)) = self.timed
             && acknowledgement >= end
@@ -114,8 +114,7 @@ impl EdgeFlow {
         }
     }
 
-    /// An acknowledgement is passed on to the source. After a silence the data it lets go is the
-    /// next that comes.
+    /// Forwards an ACK to the source. After silence the data it releases comes next.
     pub fn on_ack_passed(&mut self, now: Time, acknowledgement: u64) {
         let silence = self.answer.map_or(Duration::ZERO, |answer| answer.times(4));
         if self.answer_since.is_none() && now.since(self.last_ack) >= silence {
@@ -131,7 +130,7 @@ impl EdgeFlow {
         }
     }
 
-    /// Round-trip time of the flow as it is now; `None` until both parts were seen.
+    /// Current round-trip time of the flow; `None` until both parts are known.
     pub fn current_rtt(&self) -> Option<Duration> {
         Some(self.smoothed? + self.answer?)
     }
@@ -141,8 +140,7 @@ impl EdgeFlow {
         Some(self.smallest + self.answer?)
     }
 
-    /// Bytes that an allowed rate, bit/s, sends in a round trip; `None` while one of the two is not
-    /// known.
+    /// Bytes that an allowed rate, bit/s, sends in a round trip; `None` while either is unknown.
     pub fn allowed_window(&self, settings: &Parameters, allowed: Option<f64>) -> Option<u64> {
         let rtt = match settings.rtt {
             EdgeRtt::Current => self.current_rtt(),
@@ -152,7 +150,7 @@ impl EdgeFlow {
         Some((allowed? * rtt?.seconds() / 8.0).max(floor) as u64)
     }
 
-    /// Bytes that the head of the held acknowledgements would let go, of new data.
+    /// Bytes of new data that the first held ACK would release.
     pub fn needed(&self, acknowledgement: u64) -> f64 {
         let factor = if self.slow_start { 2.0 } else { 1.0 };
         acknowledgement.saturating_sub(self.acknowledged) as f64 * factor

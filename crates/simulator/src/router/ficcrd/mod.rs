@@ -1,13 +1,13 @@
 //! Fair Intelligent Congestion Control Resource Discovery: Yu, Li, Hoang, Feng.
 //!
-//! The first router of the domain on a flow's way, its *ingress*, estimates the flow's rate and
-//! sends a resource discovery packet after it for every N data packets. Each router on the way
-//! notes the rate it carries; the last one, the *egress*, turns it round; on the way back each
-//! router lowers the explicit rate in it to what the flow's output queue allows. The ingress then
-//! holds the source to that rate by the window in its acknowledgements or by their times.
+//! The first router of the domain on a flow's path, its *ingress*, estimates the flow's rate and
+//! sends a resource discovery packet after every N data packets. Each router on the way notes the
+//! rate it carries; the last one, the *egress*, turns it round; on the way back each router lowers
+//! its explicit rate to what the flow's output queue allows. The ingress then limits the source to
+//! that rate, by the window in its ACKs or by their timing.
 //!
-//! Resource discovery packets are packets: they take their turn in queues, their bytes count, and
-//! they can be lost.
+//! Resource discovery packets are real packets: they wait in queues, their bytes count, and they
+//! can be lost.
 
 mod alone;
 mod core;
@@ -25,28 +25,28 @@ use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind, ResourceDiscover
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Time constants of the rate without data that count as silence.
+/// Silence, as a multiple of the rate's time constant.
 const SILENT: u64 = 4;
-/// After so long without data a flow leaves the table when another needs its place, and its timed
-/// packets cease.
+/// Time without data after which a flow's table entry may be replaced, and its timed packets stop.
 const IDLE: Duration = Duration::from_milliseconds(10_000);
-/// A flow that has sent data within this time is active: the flows of a class share its rate.
+/// Time since its last data within which a flow is active: the active flows of a class share its
+/// rate.
 const ACTIVE: Duration = Duration::from_milliseconds(1000);
 
 /// The routers of one domain.
 #[derive(Clone, Debug)]
 pub(crate) struct Ficcrd {
     settings: Parameters,
-    /// Of each link, as an output queue.
+    /// State of each link as an output queue.
     queues: Vec<CoreQueue>,
     /// Node that each link leaves.
     node_before: Vec<usize>,
-    /// The way of each flow through the domain; `None`: not controlled.
+    /// Path of each flow through the domain; `None` if not controlled.
     paths: Vec<Option<FlowPath>>,
-    /// By number of flow or connection, or by number of class.
+    /// By number of flow or connection, or of class.
     loops: BTreeMap<u32, ControlLoop>,
     flows: BTreeMap<u32, EdgeFlow>,
-    /// Entries in the table of each node.
+    /// Table entries of each node.
     entries: Vec<u32>,
     wakes: BTreeSet<(Time, Wake)>,
     timer: Timer,
@@ -57,24 +57,24 @@ pub(crate) struct Ficcrd {
 enum Wake {
     /// A resource discovery packet of this loop.
     Discover(u32),
-    /// A held acknowledgement of this flow.
+    /// Release of a held ACK of this flow.
     Release(u32),
 }
 
-/// The way of a flow through the domain.
+/// A flow's path through the domain.
 #[derive(Clone, Copy, Debug)]
 struct FlowPath {
     ingress: usize,
     egress: usize,
-    /// Position in the route of acknowledgements of the link that leaves the egress.
+    /// Position, in the route of ACKs, of the link that leaves the egress.
     turn_position: u32,
     control_loop: u32,
     /// Advertised window, and the shift of its field.
     window: u64,
     shift: u8,
-    /// Rate at which the source is attached, bit/s: "ER" at the beginning.
+    /// Rate of the source's access link, bit/s: the initial "ER".
     access_rate: f64,
-    /// Routers cannot read its transport header.
+    /// Whether routers cannot read its transport header.
     encrypted: bool,
 }
 
@@ -84,16 +84,16 @@ struct ControlLoop {
     /// "APR", bit/s.
     rate: f64,
     last_arrival: Time,
-    /// Bytes that came at the same time as the packet before.
+    /// Bytes that arrived at the same time as the previous packet.
     at_once: u32,
     /// Data packets since the last resource discovery packet.
     since_discovery: u32,
     next_timed: Time,
-    /// The flow whose data came last, and the place of the link that it left by: resource discovery
-    /// packets take its way.
+    /// The flow whose data came last, and the position of its outgoing link: resource discovery
+    /// packets take that path.
     flow: u32,
     hop: u32,
-    /// Rate allowed to each flow by the last packet that came back, bit/s.
+    /// Rate allowed per flow by the last returned packet, bit/s.
     allowed: Option<f64>,
 }
 
@@ -167,7 +167,7 @@ impl Mechanism for Ficcrd {
         }
     }
 
-    /// The timer has come up.
+    /// The timer fires.
     fn on_timer(&mut self, station: &mut Station<'_>) {
         if !station.timer_is_due(&mut self.timer) {
             return;
@@ -186,8 +186,8 @@ impl Mechanism for Ficcrd {
 }
 
 impl Ficcrd {
-    /// The way of the packet's flow. A short connection takes that of its flow of the plan, but has
-    /// a loop of its own.
+    /// The path of the packet's flow. A short connection has that of its flow in the plan, but its
+    /// own loop.
     fn path_of(&self, station: &Station<'_>, packet: &Packet) -> Option<FlowPath> {
         let flow = packet.flow as usize;
         if flow < self.paths.len() {
@@ -281,8 +281,8 @@ impl Ficcrd {
         if silence > IDLE {
             return;
         }
-        // Equation 1 changes with packets only: a silent flow would keep its old rate for ever. Its
-        // packets still fetch what it may send, but say nothing of a rate.
+        // Equation 1 changes only with packets: a silent flow would keep its old rate forever. Its
+        // packets still fetch its allowed rate, but report no rate.
         if silence > self.settings.rate_constant.times(SILENT) {
             control.rate = 0.0;
         }
@@ -346,7 +346,7 @@ impl Ficcrd {
             self.note_rate(station, station.link, resource.rate);
             return Fate::Pass;
         }
-        // The queue that counts is the one that the flow's data waits in at this router.
+        // The relevant queue is the one in which the flow's data waits at this router.
         let flow = station.network.flow_at(packet.hop);
         if let Some(link) = station.network.first_link(flow, &|link| self.node_before[link] == node)
             && let Some(occupancy) = Self::occupancy(station, link)
@@ -375,8 +375,8 @@ impl Ficcrd {
     // --- the ingress: feedback
     // ----------------------------------------------------------------------------------
 
-    /// The network allows this rate, bit/s: to one flow, or to a class, whose active flows share
-    /// it.
+    /// Applies the rate that the network allows, bit/s: to one flow, or to a class, whose active
+    /// flows share it.
     fn obey(&mut self, station: &mut Station<'_>, path: FlowPath, allowed: f64) {
         let now = station.now;
         let mut sharers = 1.0;
@@ -388,7 +388,7 @@ impl Ficcrd {
         }
         if self.settings.feedback == Feedback::AckBucket {
             let members: Vec<u32> = self.members(path.control_loop).collect();
-            // What has grown until now has grown at the old rate.
+            // Credit until now accrued at the old rate.
             for &flow in &members {
                 self.accrue(now, flow, path.control_loop);
             }
@@ -457,8 +457,8 @@ impl Ficcrd {
         Fate::Pass
     }
 
-    /// Explicit window adaptation: the window of the acknowledgement becomes what the allowed rate
-    /// is worth in a round trip, in the units of its scale, but the right edge never moves left.
+    /// Explicit window adaptation: the ACK's window becomes the allowed rate times a round trip, in
+    /// units of its scale, but the right edge never moves left.
     fn rewrite_window(&mut self, station: &mut Station<'_>, packet: &mut Packet, path: FlowPath) {
         let allowed = self.allowed(path.control_loop);
         let Some(flow) = self.flows.get_mut(&packet.flow) else { return };
@@ -481,20 +481,19 @@ impl Ficcrd {
         }
     }
 
-    /// Adds to a flow's credit what the allowed rate has been worth since the last time.
+    /// Adds the allowed rate since the last update to a flow's credit.
     fn accrue(&mut self, now: Time, flow: u32, control_loop: u32) {
         let allowed = self.allowed(control_loop);
         let Some(entry) = self.flows.get_mut(&flow) else { return };
         let span = now.since(entry.credit_at).seconds();
         entry.credit_at = now;
         let Some(allowed) = allowed else { return };
-        // An idle flow saves up no more than one acknowledgement's worth, of two segments.
+        // An idle flow saves at most the credit of one ACK of two segments.
         let most = (4 * entry.mss) as f64;
         entry.credit = (entry.credit + allowed * span / 8.0).min(most);
     }
 
-    /// ACK bucket control: passes on held acknowledgements for which there is credit, or that were
-    /// held for too long.
+    /// ACK bucket control: forwards held ACKs that have credit, or were held too long.
     fn release_held(&mut self, station: &mut Station<'_>, index: u32) {
         let now = station.now;
         let Some(control_loop) = self.flows.get(&index).map(|flow| flow.path.control_loop) else { return };
@@ -509,7 +508,7 @@ impl Ficcrd {
                 && now < due
             {
                 let missing = (needed - flow.credit) * 8.0 / allowed.max(1.0);
-                // A picosecond more: the credit must then be there, not nearly.
+                // A picosecond more, so that the credit suffices then.
                 let enough = now + Duration::from_seconds(missing) + Duration::from_picoseconds(1);
                 let wake = enough.min(due);
                 self.wakes.insert((wake, Wake::Release(index)));
@@ -523,14 +522,14 @@ impl Ficcrd {
     }
 }
 
-/// The ways of all flows.
+/// The paths of all flows.
 fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
     let Layout { links, flows, .. } = site.layout;
     let domain: BTreeSet<usize> = site.stands_before.iter().map(|&link| links[link].from).collect();
     let mut classes: BTreeMap<(usize, usize, u8), u32> = BTreeMap::new();
     let path = |(index, flow): (usize, &FlowLayout<'_>)| {
         let tcp = flow.tcp?;
-        // The hosts themselves are no routers of their own flow.
+        // Hosts are not routers of their own flows.
         let mut routers =
             flow.forward.iter().skip(1).map(|&link| links[link].from).filter(|node| domain.contains(node));
         let ingress = routers.next()?;
@@ -564,8 +563,7 @@ fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
 mod tests {
     use super::*;
 
-    /// State for each flow, bytes, as docs/validation.md has it; the packets that are held come on
-    /// top.
+    /// State per flow, bytes, as in docs/validation.md, without the packets held.
     #[test]
     fn state_for_each_flow() {
         assert_eq!(size_of::<EdgeFlow>() + size_of::<ControlLoop>(), 320);
@@ -581,7 +579,7 @@ mod tests {
         }
         let expected = 4096.0 * 8.0 / 0.033 * (1.0 - libm::exp(-9.0 * 0.33));
         assert!((control.rate / expected - 1.0).abs() < 1e-9, "{}", control.rate);
-        // Two at once count as one of twice the size.
+        // Two simultaneous packets count as one of twice the size.
         let before = control.rate;
         control.on_data(Time::ZERO + ms(33 * 9), 4096, ms(100));
         assert_eq!(control.rate, before);

@@ -50,8 +50,7 @@ selfclock_congestion::choice! {
     }
 }
 
-/// Longest time between resource discovery packets of a flow that sends; `None`: they come only by
-/// number.
+/// Maximum time between resource discovery packets of a sending flow; `None` if only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiscoveryInterval(pub Option<Duration>);
 

@@ -1,4 +1,4 @@
-//! Grid files: their structure. What a value means is for the scenario to say, once it is set.
+//! Structure of grid files. Values are interpreted by the scenario in which they are set.
 
 use std::ops::Range;
 
@@ -13,11 +13,10 @@ use crate::scenario::reader::{FromItem, Item, Maybe, Needed, table, value_or, wo
 use crate::scenario::table::value::{Count, Name};
 use crate::scenario::table::{SchemaVersion, Seed};
 
-/// A grid names settings; the scenario that they go into is read with the algorithms that there
-/// are.
+/// A grid names settings; the resulting scenario is read with the actual registry.
 static NO_OTHERS: Registry = Registry::built_in();
 
-/// Most seeds of a point.
+/// Maximum number of seeds per point.
 const MOST_SEEDS: i64 = 1_000_000;
 
 table! {
@@ -71,14 +70,14 @@ table! {
     }
 }
 
-/// A grid as the file says it.
+/// A grid as written in the file.
 #[derive(Clone, Debug)]
 pub struct Written {
     /// Path of the scenario file.
     pub scenario: String,
     /// Name in reports.
     pub name: Option<String>,
-    /// Seeds of every point; empty: the seed of the scenario.
+    /// Seeds of every point; empty for the scenario's.
     pub seeds: Vec<u64>,
     /// Level of the confidence intervals.
     pub confidence: f64,
@@ -86,9 +85,9 @@ pub struct Written {
     pub fixed: Vec<Setting>,
     /// Every combination of these.
     pub axes: Vec<Axis>,
-    /// With every one of these, unless there is none.
+    /// Combined with each of these, if any.
     pub points: Vec<Vec<Setting>>,
-    /// With every draw of this.
+    /// Combined with each draw of this.
     pub random: Option<Random>,
 }
 
@@ -101,7 +100,7 @@ pub fn grid_schema() -> Json {
 }
 
 impl Written {
-    /// Reads a text; `source_name` stands for the file in messages.
+    /// Reads a text; `source_name` identifies the file in messages.
     pub fn read(text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         read(text).map_err(|problem| problem.in_text(source_name, text))
     }
@@ -139,7 +138,7 @@ fn read(text: &str) -> Result<Written, Problem> {
     })
 }
 
-/// A path is set in one place, and every point sets the same paths.
+/// Each path is set in one place, and every point sets the same paths.
 fn check_paths(
     set: &[Entry],
     axes: &[Entry],
@@ -165,7 +164,7 @@ fn check_paths(
     Ok(())
 }
 
-/// A range of the grid has steps, one to draw from has none.
+/// A grid's range has steps; a range for draws has none.
 fn check_ranges(axes: &[Entry], drawn: &[Entry]) -> Result<(), Problem> {
     let steps = |entry: &Entry| entry.range.as_ref().map(|range| range.steps.is_some());
     if let Some(entry) = axes.iter().find(|entry| steps(entry) == Some(false)) {
@@ -177,7 +176,7 @@ fn check_ranges(axes: &[Entry], drawn: &[Entry]) -> Result<(), Problem> {
     Ok(())
 }
 
-/// A path, where it stands, and where its values stand: one, or a list; or a range instead.
+/// A path and its place, and the place of its value or list; or a range instead.
 #[derive(Clone, Debug)]
 pub struct Entry {
     path: String,
@@ -213,11 +212,11 @@ pub struct Settings(Vec<Entry>);
 #[derive(Clone, Debug)]
 pub struct Axes(Vec<Entry>);
 
-/// Several times paths with one value each, and where they stand.
+/// Several sets of paths with one value each, and their places.
 #[derive(Clone, Debug)]
 pub struct Points(Vec<(Settings, Place)>);
 
-/// Seeds, in the order in which they run.
+/// Seeds, in running order.
 #[derive(Clone, Debug)]
 pub struct Seeds(Vec<u64>);
 
@@ -229,7 +228,7 @@ pub struct Confidence(f64);
 #[derive(Clone, Copy, Debug)]
 pub struct Steps(u64);
 
-/// How values lie in a range.
+/// Spacing of values in a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scale {
     /// Even spacing.
@@ -247,11 +246,11 @@ words! {
 pub struct Bound {
     number: f64,
     unit: String,
-    /// Written without a point.
+    /// Whether it is written without a point.
     whole: bool,
 }
 
-/// The keys of a table, each with its value, in the order of the file.
+/// The keys of a table with their values, in the order of the file.
 fn entries<'a>(item: &Item<'a>) -> Result<Vec<(Entry, Item<'a>)>, Problem> {
     let table = item.table("a table of paths")?;
     if table.is_empty() {
@@ -262,7 +261,7 @@ fn entries<'a>(item: &Item<'a>) -> Result<Vec<(Entry, Item<'a>)>, Problem> {
         let path = key.get_ref().to_string();
         let name = format!("{}.\"{path}\"", item.place.key);
         let place = Place { key: name.clone(), span: key.span() };
-        // An unquoted path makes tables in tables, of which the first key alone is known here.
+        // An unquoted path makes nested tables, of which only the first key is known here.
         if !path.contains('.') && value.get_ref().as_table().is_some_and(|table| !table.contains_key("from"))
         {
             let help = "write the whole path in quotes: \"network.bottleneck.queue\"";
@@ -279,7 +278,7 @@ fn entries<'a>(item: &Item<'a>) -> Result<Vec<(Entry, Item<'a>)>, Problem> {
     Ok(entries)
 }
 
-/// JSON Schema of a table whose keys are paths.
+/// JSON Schema of a table with paths as keys.
 fn paths_schema(values: Json) -> Json {
     json!({ "type": "object", "minProperties": 1, "additionalProperties": values })
 }
@@ -518,7 +517,7 @@ over = { "network.bottleneck.rate" = { from = "1 Mbps", to = "100 Mbps", scale =
         }
     }
 
-    /// A mistake, the line where it is shown, and what its message must say.
+    /// A mistake, the line it is reported at, and a part of its message.
     #[test]
     fn mistakes_are_located() {
         for (from, to, line, words) in [

@@ -50,11 +50,11 @@ use file::Written;
 pub use file::grid_schema;
 use values::{draw, spread};
 
-/// Most runs of a grid: more than any sweep has time for, so that a slip of the keyboard is found.
+/// Maximum number of runs in a grid: more than any sweep has time for, to catch typing errors.
 const MOST_RUNS: u128 = 10_000_000;
-/// Points tried for values that are refused alone; what is not settled then, the runs show.
+/// Number of points tried for values that no point accepts; the runs show anything left undecided.
 const PATIENCE: usize = 10_000;
-/// Points that are read for notes.
+/// Number of points read for notes.
 const NOTED: u64 = 100;
 
 /// A scenario, and the values in which its points differ.
@@ -66,46 +66,46 @@ pub struct Grid {
     pub scenario: Scenario,
     /// The grid as TOML.
     pub text: String,
-    /// Stands for the grid in messages.
+    /// Identifies the grid in messages.
     pub source_name: String,
-    /// Seeds with which each point runs.
+    /// Seeds of each point.
     pub seeds: Vec<u64>,
     /// Probability with which a confidence interval holds the mean.
     pub confidence: f64,
-    /// The points are every combination of one alternative of each factor.
+    /// The points are every combination of one alternative per factor.
     factors: Vec<Vec<Alternative>>,
 }
 
-/// Settings that go together.
+/// Settings applied together.
 type Alternative = Vec<Setting>;
 
 /// A key of the scenario and a value for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Path, as `--set` takes it.
+    /// Path in the syntax of `--set`.
     pub path: String,
     /// Value, as TOML.
     pub toml: String,
-    /// Bytes of the grid's text where the value stands, or the range that it is from.
+    /// Byte range in the grid's text of the value, or of its range.
     span: Range<usize>,
-    /// Bytes of the grid's text where the path stands.
+    /// Byte range of the path in the grid's text.
     path_span: Range<usize>,
 }
 
-/// A value as a table shows it.
+/// A value for display in tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingValue {
-    /// A text, such as a quantity with its unit, or a list or a table as TOML.
+    /// A text: a quantity with its unit, or a list or table as TOML.
     Text(String),
     /// A number without a point.
     Integer(i64),
-    /// A number with one.
+    /// A number with a point.
     Number(f64),
     /// True or false.
     Switch(bool),
 }
 
-/// As `--set` takes it: `PATH=VALUE`.
+/// In the syntax of `--set`: `PATH=VALUE`.
 impl fmt::Display for Setting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.path, self.toml)
@@ -113,11 +113,10 @@ impl fmt::Display for Setting {
 }
 
 impl Grid {
-    /// Reads a grid file and the scenario that it names; the values are not tried before
-    /// [`Self::check`].
+    /// Reads a grid file and its scenario; values are only tried by [`Self::check`].
     ///
     /// # Errors
-    /// What is wrong with either of them.
+    /// Any error in either file.
     pub fn load(registry: &Registry, path: &Path) -> Result<Self, ScenarioError> {
         let source_name = path.display().to_string();
         let unlocated = |message| ScenarioError::unlocated(&source_name, message);
@@ -130,11 +129,11 @@ impl Grid {
     }
 
     /// The grid of a text over this scenario, whatever scenario the text names; `source_name`
-    /// stands for the text in messages. Without a name of its own it has that of the scenario. The
-    /// values are not tried before [`Self::check`].
+    /// identifies the text in messages. Its default name is the scenario's. Values are only tried
+    /// by [`Self::check`].
     ///
     /// # Errors
-    /// What is wrong with the text, or with a value that every point has.
+    /// Any error in the text, or in a value common to all points.
     pub fn over(scenario: Scenario, text: &str, source_name: &str) -> Result<Self, ScenarioError> {
         let name = scenario.plan.name.clone();
         Self::expand(Written::read(text, source_name)?, scenario, text, source_name, &name)
@@ -160,7 +159,7 @@ impl Grid {
         let sizes = [seeds.len() as u64, factors.first().map_or(1, Vec::len) as u64, draws];
         let mut runs = sizes.into_iter().fold(1, |product: u128, size| product.saturating_mul(size.into()));
         for axis in &written.axes {
-            // What is refused below is not made.
+            // A refused grid is not built.
             let size = if runs > MOST_RUNS {
                 axis.most()
             } else {
@@ -195,12 +194,12 @@ impl Grid {
         self.points() * self.seeds.len() as u64
     }
 
-    /// The paths in which points differ, in the order of the file.
+    /// The varied paths, in the order of the file.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.settings(0).map(|setting| setting.path.as_str())
     }
 
-    /// The settings of a point, which are counted from 0; the last factor changes fastest.
+    /// The settings of a point, counted from 0; the last factor changes fastest.
     pub fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
         let mut below = self.points();
         self.factors.iter().flat_map(move |factor| {
@@ -209,27 +208,27 @@ impl Grid {
         })
     }
 
-    /// The scenario of a point, without records: its summary is what a sweep keeps.
+    /// The scenario of a point, without records: a sweep keeps only its summary.
     ///
     /// # Errors
-    /// The settings of the point do not go together.
+    /// The settings of the point contradict each other.
     pub fn scenario_at(&self, point: u64) -> Result<Scenario, ScenarioError> {
         let overrides: Vec<String> = self.settings(point).map(ToString::to_string).collect();
         self.scenario.with(&overrides).map(Scenario::unrecorded)
     }
 
-    /// The notes on the scenarios of the first points, each once.
+    /// The distinct notes on the scenarios of the first points.
     pub fn notes(&self) -> Vec<String> {
         let mut known = BTreeSet::new();
         let scenarios = (0..self.points().min(NOTED)).filter_map(|point| self.scenario_at(point).ok());
         scenarios.flat_map(|it| notes(&it.plan)).filter(|note| known.insert(note.clone())).collect()
     }
 
-    /// Refuses a value that no point accepts. One that some points accept is for the others to
-    /// fail.
+    /// Refuses values that no point accepts. Values that some points accept only fail at the
+    /// others.
     ///
     /// # Errors
-    /// What is wrong with the value, at its place in the grid.
+    /// The error of the value, at its place in the grid.
     pub fn check(&self) -> Result<(), ScenarioError> {
         let mut tries = PATIENCE;
         for (number, factor) in self.factors.iter().enumerate() {
@@ -253,7 +252,7 @@ impl Grid {
         Ok(())
     }
 
-    /// The points that have one alternative of a factor.
+    /// The points with one alternative of a factor.
     fn points_with(&self, number: usize, which: usize) -> impl Iterator<Item = u64> {
         let below: u64 = self.factors[number + 1..].iter().map(|factor| factor.len() as u64).product();
         let size = self.factors[number].len() as u64;
@@ -268,7 +267,7 @@ impl Grid {
 }
 
 impl Setting {
-    /// The value as a table shows it.
+    /// The value for display in tables.
     pub fn value(&self) -> SettingValue {
         match self.toml.parse() {
             Ok(Value::String(text)) => SettingValue::Text(text.into_value()),
@@ -279,8 +278,7 @@ impl Setting {
         }
     }
 
-    /// The error of a scenario that this setting caused, at the place in the grid that it comes
-    /// from.
+    /// A scenario's error caused by this setting, at its origin in the grid.
     fn blame(&self, error: ScenarioError, source_name: &str, text: &str) -> ScenarioError {
         let of_path = ["unknown key", "what is before"].iter().any(|start| error.message.starts_with(start));
         let span = if of_path { &self.path_span } else { &self.span };

@@ -1,4 +1,4 @@
-//! The values of a path: a list, numbers between two ends, or random draws of either.
+//! The values of a path: a list, numbers in a range, or random draws of either.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,38 +7,38 @@ use rand_mt::Mt;
 
 use super::Setting;
 
-/// A key of the scenario and what it can be.
+/// A key of the scenario and its possible values.
 #[derive(Clone, Debug)]
 pub struct Axis {
-    /// Path, as `--set` takes it.
+    /// Path in the syntax of `--set`.
     pub path: String,
-    /// Bytes of the text where the path stands.
+    /// Byte range of the path in the text.
     pub span: Range<usize>,
-    /// Types of the key's value.
+    /// Possible values of the key.
     pub values: Values,
 }
 
-/// Types of a key's value.
+/// Possible values of a key.
 #[derive(Clone, Debug)]
 pub enum Values {
-    /// Each as TOML, and the bytes of the text where it stands.
+    /// Each as TOML, with its byte range in the text.
     List(Vec<(String, Range<usize>)>),
-    /// Numbers between two ends.
+    /// Numbers in a range.
     Range(ValueRange),
 }
 
-/// Numbers between two ends.
+/// Numbers in a range.
 #[derive(Clone, Debug)]
 pub struct ValueRange {
     /// One end.
     pub from: f64,
     /// The other end.
     pub to: f64,
-    /// Unit of both, empty for bare numbers.
+    /// Unit of both ends, empty for bare numbers.
     pub unit: String,
-    /// How many; `None` in random draws.
+    /// Number of values; `None` in random draws.
     pub steps: Option<u64>,
-    /// Even ratios, not even spacing.
+    /// Whether ratios are even, instead of spacing.
     pub logarithmic: bool,
     /// Whole numbers only.
     pub whole: bool,
@@ -55,7 +55,7 @@ pub struct Random {
     pub over: Vec<Axis>,
 }
 
-/// The values of a path of the grid, each once.
+/// The distinct values of a grid path.
 pub fn spread(axis: &Axis) -> Vec<Setting> {
     match &axis.values {
         Values::List(values) => (0..values.len()).map(|which| axis.listed(values, which)).collect(),
@@ -68,7 +68,7 @@ pub fn spread(axis: &Axis) -> Vec<Setting> {
     }
 }
 
-/// Random points. The same seed gives the same points.
+/// Random points, determined by the seed.
 pub fn draw(random: &Random) -> Vec<Vec<Setting>> {
     let mut fraction = Fractions::new(random.seed);
     let mut one = |axis: &Axis| {
@@ -82,7 +82,7 @@ pub fn draw(random: &Random) -> Vec<Vec<Setting>> {
 }
 
 impl Axis {
-    /// At most as many values as this.
+    /// Upper bound on the number of values.
     pub fn most(&self) -> usize {
         match &self.values {
             Values::List(values) => values.len(),
@@ -113,7 +113,7 @@ impl ValueRange {
         } else {
             six_digits(low + fraction * (high - low))
         };
-        // An integer of TOML has no point and, as zero, no sign.
+        // A TOML integer has no point and, as zero, no sign.
         let text =
             if self.whole { format!("{:.0}", number.round_ties_even() + 0.0) } else { number.to_string() };
         if self.unit.is_empty() { text } else { format!("\"{text} {}\"", self.unit) }
@@ -124,8 +124,8 @@ fn six_digits(number: f64) -> f64 {
     format!("{number:.5e}").parse().unwrap_or(number)
 }
 
-/// Random numbers in [0, 1): those of Python's `random.Random(seed).random()`, with which earlier
-/// versions drew.
+/// Random numbers in [0, 1), equal to Python's `random.Random(seed).random()`, which earlier
+/// versions used.
 struct Fractions(Mt);
 
 impl Fractions {

@@ -1,4 +1,4 @@
-//! From the flows of a scenario file to those of a plan: copies made, ends and routes found.
+//! From the flows of a scenario file to those of a plan: copies, ends and routes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::scenario::table::traffic::{Size, Traffic, TrafficTable};
 use crate::scenario::table::value::Name;
 use crate::scenario::table::{Profile, ScenarioTable};
 
-/// How many flows a table stands for.
+/// Number of flows that a table describes.
 pub fn copies(flow: &FlowTable) -> u64 {
     flow.count.as_ref().map_or(1, |count| count.value.0)
 }
@@ -71,7 +71,7 @@ pub fn expand(
     Ok(flows)
 }
 
-/// The number of the host that a flow uses if the file does not say: each pair in turn.
+/// The default host of a flow: the pairs in turn.
 fn host(network: &NetworkTable, flow: usize) -> Option<u64> {
     let flow = flow as u64;
     match network {
@@ -121,12 +121,12 @@ fn flow_template(
     })
 }
 
-/// The file's flows, a table once for each copy.
+/// The file's flows, each table once per copy.
 fn written(file: &ScenarioTable) -> impl Iterator<Item = &Located<FlowTable>> {
     file.flow.iter().flat_map(|flow| std::iter::repeat_n(flow, copies(&flow.value) as usize))
 }
 
-/// The groups of the flows, in the order in which the file names them.
+/// The groups of the flows, in order of first mention.
 pub fn groups(file: &ScenarioTable, flows: &[FlowPlan]) -> Result<Vec<Vec<usize>>, Problem> {
     let names = written(file).map(|flow| flow.value.group.as_ref().map(|name| name.value.0.as_str()));
     assemble::group(names, flows).map_err(|(index, error)| {
@@ -140,7 +140,7 @@ fn tcp(file: &ScenarioTable, profile: Profile, flow: &FlowTable) -> Result<Proto
         [&file.transport, &flow.transport].into_iter().flatten().map(|layer| &layer.value).collect();
     let control = match flow.congestion_control.as_ref().map(|control| &control.value) {
         Some(Control::Ours(selection, None)) => (**selection).clone(),
-        // What names a stack is not TCP.
+        // A stack's algorithm is not TCP.
         Some(Control::Ours(..) | Control::Own(..)) | None => Selection::default(),
     };
     let traffic = match &flow.traffic {

@@ -1,26 +1,26 @@
-//! Refuses what no memory can hold, before any of it is allocated.
+//! Refuses what does not fit in memory, before any allocation.
 
 use std::fs;
 
 use crate::scenario::error::{Place, Problem};
 
-/// Most memory that a run may need by this estimate, however much there is: 16 GiB. WebAssembly
-/// addresses 4 GiB, of which a vector that grows needs up to three times its size.
+/// Maximum estimated memory of a run, on any machine: 16 GiB. WebAssembly addresses 4 GiB, and a
+/// growing vector needs up to three times its size.
 pub const MOST_BYTES: u128 = if usize::BITS < 64 { 1 << 30 } else { 16 << 30 };
 
-/// Less than this is not worth asking the machine for what it has.
+/// Below this the machine's memory is not queried.
 const SMALL: u128 = 128 << 20;
 
-/// Something that takes memory.
+/// A demand for memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Demand<'a> {
     /// How many.
     pub count: u128,
     /// Of what.
     pub what: &'static str,
-    /// Bytes for each, a rough estimate.
+    /// Estimated bytes each.
     pub each: u128,
-    /// Where the number comes from.
+    /// Origin of the number.
     pub place: &'a Place,
 }
 
@@ -30,7 +30,7 @@ impl Demand<'_> {
     }
 }
 
-/// Refuses demands that add up to more than [`MOST_BYTES`], or than this machine has; points at the
+/// Refuses demands whose sum exceeds [`MOST_BYTES`] or this machine's memory; points at the
 /// largest.
 pub fn check(demands: &[Demand<'_>]) -> Result<(), Problem> {
     let total = demands.iter().fold(0_u128, |sum, demand| sum.saturating_add(demand.bytes()));
@@ -62,8 +62,8 @@ fn gibibytes(bytes: u128) -> String {
     if tenths < 100 { format!("{}.{} GiB", tenths / 10, tenths % 10) } else { format!("{} GiB", bytes >> 30) }
 }
 
-/// Memory that this process can still have, and what limits it; `None` where the system does not
-/// say (it is Linux that does).
+/// Memory still available to this process, and its limit's name; `None` if unknown (other than
+/// Linux).
 fn available() -> Option<(u128, &'static str)> {
     let rest = |limit: Option<u128>, used: Option<u128>| Some(limit?.saturating_sub(used?));
     let process = read("/proc/self/status");
@@ -99,7 +99,7 @@ fn control_group() -> Option<u128> {
             }
             _ => continue,
         };
-        // A container sees its own group as the root, whatever the path says.
+        // A container sees its own group as the root, whatever the path.
         let mut path = path.trim_end_matches('/');
         loop {
             let number = |name: &str| read(&format!("{root}{path}/{name}")).trim().parse::<u128>().ok();
@@ -120,7 +120,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// The word with this number in the line that begins so, if it is a number.
+/// The word with this number in the line with this prefix, if it is a number.
 fn field(text: &str, name: &str, word: usize) -> Option<u128> {
     text.lines().find(|line| line.starts_with(name))?.split_whitespace().nth(word)?.parse().ok()
 }

@@ -17,7 +17,7 @@ use crate::scenario::table::queue::Queue;
 use crate::scenario::table::value::Name;
 use crate::scenario::table::{Profile, ScenarioTable};
 
-/// A link as written, with the defaults of its place in the network and of the profile.
+/// A link as written, with the defaults of its place and of the profile.
 fn wire(
     file: &WireTable,
     place: &Place,
@@ -73,7 +73,7 @@ fn rate_or_trace(
     }
 }
 
-/// The new path; values that a change does not name stay.
+/// The new path; values not named in a change stay.
 fn changes(file: &WireTable, rate: Rate) -> Vec<LinkChange> {
     let (mut rate, mut delay) = (rate, file.delay.value);
     let written = file.changes.iter().flat_map(|changes| &changes.value.0);
@@ -86,7 +86,7 @@ fn changes(file: &WireTable, rate: Rate) -> Vec<LinkChange> {
         .collect()
 }
 
-/// The nodes and links of a file with this number of flows.
+/// Nodes and links of a file with this number of flows.
 pub fn build(
     file: &ScenarioTable,
     profile: Profile,
@@ -119,7 +119,7 @@ pub fn build(
     }
 }
 
-/// A link that is longer by this, whatever its path changes to.
+/// A link with additional delay, including its changes.
 fn longer(wire: &Wire, delay: Duration) -> Wire {
     if delay.is_zero() {
         return wire.clone();

@@ -1,5 +1,4 @@
-//! From a scenario file to a plan: defaults filled in, names turned into indices, routes found,
-//! queues sized.
+//! From a scenario file to a plan: defaults, indices for names, routes, queue sizes.
 
 mod flow;
 mod limits;
@@ -24,8 +23,7 @@ use limits::Demand;
 use link::build;
 use router::routers;
 
-/// Bytes of a packet event: 48 while it is recorded, and some 150 in the table that is made of the
-/// record.
+/// Bytes of a packet event: 48 in the record, and some 150 in the table made from it.
 const BYTES_OF_AN_EVENT: u128 = 200;
 
 /// The plan of a file.
@@ -62,7 +60,7 @@ pub fn resolve(
         record: record_plan(file, interval)?,
     };
     if let Some(record) = file.record.as_ref().filter(|_| plan.record.packets) {
-        // Each packet is recorded about twice a hop; a run is given up at the most there can be.
+        // Each packet is recorded about twice per hop; a run stops at the maximum.
         let until = plan.record.packets_until.min(Time::ZERO + duration);
         let recorded = until.since(plan.record.packets_from);
         let part = recorded.seconds() / duration.seconds();
@@ -116,8 +114,8 @@ fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
     }
 }
 
-/// Interval of the series: a thousandth of the duration, or longer so that their rows are at most
-/// two million.
+/// Interval of the series: a thousandth of the duration, or longer to limit their rows to two
+/// million.
 fn interval(file: &ScenarioTable, flows: u128) -> Option<Duration> {
     let written = file.record.as_ref().and_then(|record| record.value.interval.as_ref());
     match written.map_or(Interval::Auto, |interval| interval.value) {

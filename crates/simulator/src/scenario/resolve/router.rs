@@ -1,4 +1,4 @@
-//! Mechanisms in routers, placed before links.
+//! Router mechanisms and their places.
 
 use super::link::find_node;
 use crate::graph::topology::Topology;

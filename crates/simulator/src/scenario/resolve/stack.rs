@@ -15,7 +15,7 @@ use crate::stack::{SMALLEST_DATAGRAM, StackControl, UDP_HEADER};
 /// Largest UDP payload: 65535 bytes of IP packet less its headers.
 const LARGEST_DATAGRAM: u64 = 65_507;
 
-/// The stack that a flow names, itself or by its algorithm.
+/// The stack that a flow names, directly or by its algorithm.
 pub fn stack_of(flow: &FlowTable) -> Option<StackName> {
     let by_control = flow.congestion_control.as_ref().and_then(|control| match &control.value {
         Control::Own(stack, _) => Some(*stack),
@@ -24,7 +24,7 @@ pub fn stack_of(flow: &FlowTable) -> Option<StackName> {
     flow.stack.as_ref().map(|stack| stack.value).or(by_control)
 }
 
-/// The connection of a flow that names a stack.
+/// The connection of a flow with a stack.
 pub fn stack(
     file: &ScenarioTable,
     profile: Profile,
@@ -122,8 +122,8 @@ fn source(flow: &FlowTable) -> Result<Source, Problem> {
     }
 }
 
-/// Refuses transport settings of the flow that mean nothing to QUIC. What the file says of all
-/// flows is of its TCP.
+/// Refuses transport settings of the flow that have no meaning for QUIC. Settings for all flows
+/// apply to TCP.
 fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
     macro_rules! refuse {
         ($($key:ident),+) => {

@@ -1,4 +1,4 @@
-//! Transport settings: a profile, then what the file says of all flows, then what it says of one.
+//! Transport settings: a profile, then the settings of all flows, then those of one.
 
 use selfclock_congestion::units::Bytes;
 
@@ -11,13 +11,13 @@ use crate::scenario::table::transport::{
 };
 use crate::scenario::table::value::OrOff;
 
-/// The settings of a connection. A later layer goes over an earlier one.
+/// The settings of a connection. Later layers override earlier ones.
 pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transport, Problem> {
     let mut transport = match profile {
         Profile::Modern => Transport::modern(),
         Profile::Classic => Transport::classic(),
     };
-    // Windows follow the MSS, whichever layer sets that.
+    // Windows follow the MSS, whichever layer sets it.
     let mut window = match transport.receive_window {
         Bytes::MAX => ReceiveWindow::Unlimited,
         size => ReceiveWindow::Segments(size.get() as f64 / transport.mss.get() as f64),
@@ -129,7 +129,7 @@ fn place<T>(written: &Maybe<T>) -> Option<&Place> {
     written.as_ref().map(|Located { place, .. }| place)
 }
 
-/// Where the value that counts was written.
+/// Place of the effective value.
 fn last_place(layers: &[&TransportTable], place: impl Fn(&TransportTable) -> Option<&Place>) -> Place {
     layers.iter().rev().find_map(|layer| place(layer)).cloned().unwrap_or_default()
 }

@@ -127,7 +127,7 @@ impl FromItem for LossPlan {
     }
 }
 
-/// A key that shows which of the two kinds of loss is meant.
+/// Traffic of a TCP flow.
 const GILBERT_ELLIOTT: [&str; 4] = ["good_to_bad", "bad_to_good", "loss_good", "loss_bad"];
 
 /// A delivery trace, as written.

@@ -1,5 +1,5 @@
-//! The structure of a scenario file: every table and key, as written, with nothing filled in; a
-//! file for each section.
+//! The structure of a scenario file: every table and key, as written, without defaults; a file per
+//! section.
 //!
 //! The comments of the keys are their descriptions in the JSON Schema.
 

@@ -1,4 +1,4 @@
-//! Mechanisms in routers, read by their names.
+//! Router mechanisms, read by name.
 
 use super::value::Name;
 use crate::router::MechanismPlan;
@@ -13,11 +13,11 @@ use serde_json::{Value as Json, json};
 pub struct RouterTable {
     /// The mechanism and its settings.
     pub mechanism: MechanismPlan,
-    /// Names of the links or nodes where it stands; none: where its [`Placement`] says.
+    /// Names of its links or nodes; by default as its [`Placement`] says.
     pub names: List<Name>,
 }
 
-/// The key that says where a mechanism stands.
+/// The key that places a mechanism.
 fn place_key(mechanism: &MechanismPlan) -> &'static str {
     match mechanism.placement() {
         Placement::Links | Placement::LinksOrAllOfRouters => "links",

@@ -144,7 +144,7 @@ impl FromItem for Steps {
     }
 }
 
-/// A rate, also zero.
+/// A rate, including zero.
 #[derive(Clone, Copy, Debug)]
 pub struct AnyRate(pub Rate);
 
@@ -161,9 +161,8 @@ impl FromItem for AnyRate {
 #[derive(Clone, Debug)]
 pub struct PacketMix(pub Vec<(Bytes, f64)>);
 
-/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, which stands for traffic
-/// observed in the Internet around 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet
-/// Test Methodologies).
+/// The "simple IMIX" of router tests: 40, 576 and 1500 B as 7 : 4 : 1, modelled on Internet traffic
+/// around 2000 (Agilent, Mixed Packet Size Throughput, Journal of Internet Test Methodologies).
 const SIMPLE_IMIX: [(Bytes, f64); 3] = [(Bytes(40), 7.0), (Bytes(576), 4.0), (Bytes(1500), 1.0)];
 
 impl FromItem for PacketMix {
