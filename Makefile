@@ -1,6 +1,6 @@
-# Builds into .venv/ and target/ and nowhere else. Needs Python >= 3.11, a Rust toolchain and the package registries.
-#   make reproduce   the papers' experiments, as one HTML report
-#   make test        every test and check
+# Builds only into .venv/ and target/. Needs Python >= 3.11, a Rust toolchain and the package
+# registries. make reproduce   the papers' experiments, as one HTML report make test        every
+# test and check
 
 PYTHON ?= python3
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -12,7 +12,7 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-# A folder has this name.
+# There is a folder of this name.
 .PHONY: lab lab-prerequisites lab-test
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object kernel-objects kernel-float adapters-s2n live-bench
 
@@ -71,8 +71,8 @@ prerequisites:
 	  "$$(rustc --version | cut -d" " -f2)" $(RUST_VERSION) || \
 	  { echo "selfclock needs Rust >= $(RUST_VERSION), and this is $$(rustc --version): update it with rustup update" >&2; exit 1; }
 
-# The stamp files make a second `make` cheap: the environment is made again only when its pins change, the extension
-# module is built again only when a Rust source did. Python sources are used in place.
+# The stamp files make a second `make` cheap: the environment is rebuilt only when its pins change,
+# the extension module only when a Rust source did. Python sources are used in place.
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
@@ -85,7 +85,8 @@ $(BIN)/.built: $(BIN)/.tools $(SOURCES)
 
 build: $(BIN)/.built
 
-# Over what make build has built: forty more crates, a minute. The next change of a Rust source brings the plain build back.
+# On top of what make build has built: forty more crates, a minute. The next change of a Rust source
+# restores the plain build.
 quic: $(BIN)/.built
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet --features quic
 
@@ -108,8 +109,10 @@ reproduce-full: build
 
 test: lint rust-test python-test untested docs instructions
 
-# Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
-# so long that counting (an atomic addition for each branch) would take minutes. What is watched has a build directory of its own: cargo does not tell it from what is not.
+# Where cargo-llvm-cov and the toolchain's llvm-tools are installed, the Rust tests record the lines
+# they run: unit tests and all others except those named here, which simulate so long that counting
+# (an atomic addition per branch) would take minutes. Instrumented builds have a separate build
+# directory, because cargo does not tell them apart.
 UNWATCHED := algorithms any_order inline_measurement misbehaviour physics rack today
 WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(filter-out crates/quic/%,$(wildcard crates/*/tests/*.rs examples/*/tests/*.rs)))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 COVERAGE := target/coverage
@@ -129,7 +132,7 @@ endif
 	@echo 'crates/quic and the stacks in crates/stacks are left out, for the TLS and asynchronous runtimes that they need: make quic-test'
 	@echo 'the laboratory in a browser is left out, which needs node and the wasm target of rustup: make lab-test'
 
-# What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
+# Tests that measure time or limit file access run last: uninstrumented and alone.
 python-test: build
 	rm -f $(VENV)/coverage*
 	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone and not careless and not live'
@@ -138,11 +141,11 @@ python-test: build
 	mkdir -p $(COVERAGE)
 	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
 
-# Signals, limits of memory and locales, one process each: what make test has no time for.
+# Signals, memory limits and locales, one process each: too slow for make test.
 careless: build
 	$(BIN)/pytest -m careless
 
-# Lines that no test runs are counted; a public function that none runs is named.
+# Counts the lines that no test runs, and names public functions among them.
 untested: rust-test python-test
 	$(BIN)/python tests/untested.py
 
@@ -157,7 +160,8 @@ lint: build
 	$(BIN)/mypy
 	$(BIN)/python tests/prose.py
 
-# The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
+# Suppresses a notice that advertises another program. Not --quiet: mkdocs does not count warnings
+# it does not print.
 docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(SITE)
 
@@ -176,7 +180,8 @@ record: build
 record-full: build
 	$(BIN)/python docs/site/record.py --full
 
-# The adapters for QUIC stacks: lint, tests, documents and examples. A workspace of its own, with a build directory of its own.
+# The adapters for QUIC stacks: lint, tests, documents and examples. A separate workspace and build
+# directory.
 QUIC := --features quinn,noq --locked
 adapters: | prerequisites
 	export CARGO_TARGET_DIR='$(CURDIR)/target/quic' && cd crates/quic && \
@@ -241,7 +246,7 @@ scorecard-truths: build
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
 
-# Goes on where it was stopped: what was caught is not tried again.
+# Resumes where it stopped: caught mutants are not tried again.
 mutants: | prerequisites
 	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
 	cargo mutants --iterate --test-package selfclock-congestion,selfclock-simulator --timeout 120 --output target/mutants-report \
@@ -258,7 +263,7 @@ fuzz: | prerequisites
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
 	done
 
-# All tests again, watched: the lines that none runs, file by file. The Rust part takes long.
+# All tests again, instrumented: the lines that none runs, file by file. The Rust part takes long.
 coverage: python-test
 ifneq ($(LLVM_COV),)
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
@@ -266,7 +271,8 @@ ifneq ($(LLVM_COV),)
 endif
 	$(BIN)/python tests/untested.py --lines
 
-# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run;
+# and of others through the night.
 verify: build
 	$(BIN)/python tests/verify_all.py --seed 1
 
@@ -277,7 +283,7 @@ verify-night: build
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
 
-# After the extension, with which the release build shares what it depends on.
+# After the extension, with which the release build shares its dependencies.
 instructions: build
 	$(BIN)/python tests/instructions.py
 
@@ -287,21 +293,22 @@ instructions-record: build
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
 
-# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports, and what is in none.
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows
+# of their reports, and the rest.
 oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
 	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
-# Real connections in namespaces of their own, which are gone with the processes; needs root and Linux 6.10 or later.
+# Real connections in temporary namespaces; needs root and Linux 6.10 or later.
 kernel-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel
 
-# What decides in the kernel itself; a part of kernel-test.
+# Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py
 
-# The same objects in another kernel, in a machine that is emulated in software.
+# The same objects in another kernel, in an emulated machine.
 kernel-native-qemu:
 	python3 tests/kernel/other_kernel.py
 
@@ -311,21 +318,22 @@ kernel-validation: build
 kernel-object:
 	crates/kernel/bpf/build.sh
 
-# The algorithms compiled to BPF, into crates/kernel/objects. What is rebuilt must not depend on the machine.
+# Compiles the algorithms to BPF, into crates/kernel/objects. The output must not depend on the
+# machine.
 kernel-objects:
 	PYTHONPATH=python $(PYTHON) -m selfclock.kernel.build
 
 kernel-float: | prerequisites
 	cargo test --release --locked -p selfclock-kernel --test float -- --ignored
 
-# The heaviest scenarios whole, with what they take.
+# The heaviest scenarios in full, with their time and memory.
 load: build
 	$(BIN)/python tests/load.py
 
 live-test: build
 	$(BIN)/pytest -m live
 
-# Goes on where it was stopped; a run that was late is run again.
+# Resumes where it stopped; a late run is repeated.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
 

@@ -1,5 +1,5 @@
-//! How late packets left: when each was written to its receiver's device, against when the
-//! simulator's network let it arrive.
+//! Lateness of departures: the write to the receiver's device, against the arrival time in the
+//! simulator's network.
 
 use crate::report::LatenessReport;
 use selfclock_congestion::units::Duration;
@@ -14,15 +14,15 @@ const BINS_US: [u64; 18] = [
 /// Bounds on the lateness of a valid run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Of 99 % of the packets at most this.
+    /// Maximum for 99 % of the packets.
     pub p99: Duration,
-    /// Of every packet at most this.
+    /// Maximum for every packet.
     pub worst: Duration,
 }
 
 impl Default for Bound {
-    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, after which a sender of 100
-    /// Mbit/s has 80 packets more.
+    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, in which a sender of 100
+    /// Mbit/s sends 80 packets.
     fn default() -> Self {
         Self { p99: Duration::from_milliseconds(1), worst: Duration::from_milliseconds(10) }
     }
@@ -48,9 +48,9 @@ impl Lateness {
         self.worst = self.worst.max(late);
     }
 
-    /// This fraction of the packets was late by no more, s; 0 without packets.
+    /// Lateness not exceeded by this fraction of the packets, s; 0 without packets.
     pub fn quantile_s(&self, fraction: f64) -> f64 {
-        // The middle of a bin may be beyond what is in it.
+        // The middle of a bin may exceed all its values.
         self.fine.quantile_seconds(fraction).unwrap_or(0.0).min(self.worst.seconds())
     }
 
