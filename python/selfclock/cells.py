@@ -43,7 +43,7 @@ def counted(count: int | None) -> str:
 
 
 def of_flow(flow: FlowSummary) -> list[str]:
-    """Return name, algorithm, goodput in Mbit/s, segments sent and retransmitted, RTOs, fast retransmits, RTTs in ms."""
+    """Return name, algorithm, goodput in Mbit/s, segments sent and retransmitted, RTOs, fast retransmits, RTTs."""
     return [
         flow["name"],
         flow["algorithm"],
