@@ -1,8 +1,8 @@
 //! Recorded arrivals, replayed through the simulator's network: every event must be the same.
 
-use crate::emulation::Settings;
 use crate::error::EmulationError;
 use crate::paths::Paths;
+use crate::settings::Settings;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};

@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::header::TCP;
+use crate::lateness::LatenessReport;
 use crate::paths::Seen;
 use crate::samples::FlowColumns;
 use selfclock_congestion::units::{Duration, Time};
@@ -144,31 +145,6 @@ pub struct HostReport {
     pub name: String,
     /// Its addresses.
     pub addresses: Vec<String>,
-}
-
-/// Lateness of departures.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LatenessReport {
-    /// Packets that left.
-    pub packets: u64,
-    /// Median.
-    pub p50_s: f64,
-    /// 90th percentile.
-    pub p90_s: f64,
-    /// 99th percentile.
-    pub p99_s: f64,
-    /// 99.9th percentile.
-    pub p999_s: f64,
-    /// The latest.
-    pub worst_s: f64,
-    /// Upper end of each bin, s, and the packets in it; `None` for no limit.
-    pub histogram: Vec<(Option<f64>, u64)>,
-    /// Maximum 99th percentile of a valid run.
-    pub bound_p99_s: f64,
-    /// Maximum lateness of a packet in a valid run.
-    pub bound_worst_s: f64,
-    /// Whether both bounds hold.
-    pub valid: bool,
 }
 
 /// Totals of a connection in its main direction, between the nodes with these names.
