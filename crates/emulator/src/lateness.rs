@@ -11,7 +11,7 @@ const BINS_US: [u64; 18] = [
     500_000,
 ];
 
-/// How late packets left.
+/// Lateness of departures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatenessReport {
     /// Packets that left.
@@ -26,13 +26,13 @@ pub struct LatenessReport {
     pub p999_s: f64,
     /// The latest.
     pub worst_s: f64,
-    /// Upper end of each bin, s, and the packets in it; `None`: any.
+    /// Upper end of each bin, s, and the packets in it; `None` for no limit.
     pub histogram: Vec<(Option<f64>, u64)>,
-    /// A run with a later 99th percentile is not valid.
+    /// Maximum 99th percentile of a valid run.
     pub bound_p99_s: f64,
-    /// A run with a later packet is not valid.
+    /// Maximum lateness of a packet in a valid run.
     pub bound_worst_s: f64,
-    /// It is within both bounds.
+    /// Whether both bounds hold.
     pub valid: bool,
 }
 

@@ -1,4 +1,4 @@
-//! How a scenario is emulated.
+//! Settings of an emulation.
 
 use crate::lateness::Bound;
 use selfclock_congestion::units::Duration;
