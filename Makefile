@@ -1,6 +1,7 @@
-# Builds only into .venv/ and target/. Needs Python >= 3.11, a Rust toolchain and the package
-# registries. make reproduce   the papers' experiments, as one HTML report make test        every
-# test and check
+# Builds only into .venv/ and target/.
+# Needs Python >= 3.11, a Rust toolchain and the package registries.
+#   make reproduce   the papers' experiments, as one HTML report
+#   make test        every test and check
 
 PYTHON ?= python3
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
@@ -14,49 +15,65 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .DELETE_ON_ERROR:
 # There is a folder of this name.
 .PHONY: lab lab-prerequisites lab-test
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object kernel-objects kernel-float adapters-s2n live-bench
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
+  rust-test python-test untested lint docs docs-long figures chart-library record \
+  record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
+  verify verify-night golden instructions instructions-record oracles load misbehaviour \
+  mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards \
+  kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
+  kernel-objects kernel-float adapters-s2n live-bench
 
 help:
-	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
-	@echo 'make reproduce-full  with the experiments that take minutes, which otherwise are on record'
-	@echo 'make test       set up, then every check and test'
-	@echo 'make lint       formatting, clippy, ruff, mypy, prose'
-	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
-	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
-	@echo 'make figures    draw the figures of the README and the first page again'
-	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
-	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
-	@echo 'make bench      the standard speed cases'
-	@echo 'make adapters   lint, test and run the crate that puts the algorithms into QUIC stacks'
-	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
-	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
-	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
-	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
-	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
-	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
-	@echo 'make instructions  instructions of the speed cases against those on record; needs valgrind'
-	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
-	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
-	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
-	@echo 'make coverage   the lines of Rust and Python that no test runs; the Rust part needs cargo-llvm-cov'
-	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
-	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
-	@echo 'make kernel-test  algorithms in control of real Linux TCP, in namespaces of their own; needs root'
+	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
+	@echo 'make reproduce-full      the same with the experiments that take minutes'
+	@echo 'make test                set up, then every check and test'
+	@echo 'make lint                formatting, clippy, ruff, mypy, prose'
+	@echo 'make docs                the documents as a site, in $(SITE); every link checked'
+	@echo 'make docs-long           run the commands of the documents, including those that take minutes'
+	@echo 'make figures             redraw the figures of the README and the first page'
+	@echo 'make chart-library       update the chart library embedded in pages, to the latest or VERSION'
+	@echo 'make record              record the papers'"'"' claims for the documents; record-full: long experiments too'
+	@echo 'make bench               the standard speed cases'
+	@echo 'make adapters            lint, test and run the crate that puts the algorithms into QUIC stacks'
+	@echo 'make package             build wheel, sdist and crates; install each in an empty environment'
+	@echo 'make scorecards          evaluate every built-in algorithm, into docs/scorecards.md'
+	@echo 'make scorecard-truths    check the scorecard against known results'
+	@echo 'make sweep-10000         a sweep of 10,000 runs, killed and resumed'
+	@echo 'make verify              check packet records of all scenarios and 200 random ones; verify-night: 5000'
+	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
+	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
+	@echo 'make fuzz                fuzz algorithms, files and options for FUZZ_SECONDS each (600);'
+	@echo '                         needs nightly Rust and cargo-fuzz'
+	@echo 'make mutants             mutation testing of algorithms and transport; hours; needs cargo-mutants'
+	@echo 'make coverage            lines that no test runs; the Rust part needs cargo-llvm-cov'
+	@echo 'make oracles             every table of ns-2 again, into results/oracles/report.html'
+	@echo 'make careless            careless use: signals in every command, little memory, locales'
+	@echo 'make kernel-test         algorithms in control of real Linux TCP, in namespaces; needs root'
 	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
-	@echo 'make kernel-native-qemu  every compiled algorithm in another kernel, emulated; needs qemu-system-x86 and busybox-static, downloads a kernel'
-	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
-	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
-	@echo 'make kernel-objects  compile the algorithms that decide in the kernel again; needs clang and llvm of that version, and rust-src'
-	@echo 'make kernel-float  200 million operations of their arithmetic against this CPU'
-	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
-	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
-	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
-	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
-	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: docs/quic-scorecards.md, all rows or ROWS=S1,S2'
-	@echo 'make lab        the laboratory in a browser, as a static folder: lab/dist; needs node and the wasm target of rustup; lab-test: its tests'
-	@echo 'make build      set up .venv and build the extension module'
-	@echo 'make clean      remove what make has built'
+	@echo 'make kernel-native-qemu  every compiled algorithm in an emulated kernel, which is downloaded;'
+	@echo '                         needs qemu-system-x86 and busybox-static'
+	@echo 'make kernel-validation   the figures of docs/kernel.md; needs root, 12 minutes on an idle machine'
+	@echo 'make kernel-object       recompile the kernel part; needs the clang and llvm versions'
+	@echo '                         in crates/kernel/bpf/COMPILER'
+	@echo 'make kernel-objects      recompile the algorithms that decide in the kernel; needs the same'
+	@echo '                         and rust-src'
+	@echo 'make kernel-float        200 million operations of their arithmetic against this CPU'
+	@echo 'make load                100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make live-test           selfclock emulate as root, and the examples of its page'
+	@echo 'make live-validation     this kernel'"'"'s TCP on the emulator against the simulator, into'
+	@echo '                         docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make live-bench          timing accuracy and capacity of selfclock emulate; a minute, as root,'
+	@echo '                         on an idle machine'
+	@echo 'make live-endurance      half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
+	@echo 'make quic                build with the QUIC stacks quinn and noq as flows of a scenario'
+	@echo 'make quic-test           their tests'
+	@echo 'make quic-parity         docs/quic-parity.md'
+	@echo 'make quic-scorecards     docs/quic-scorecards.md, all rows or ROWS=S1,S2'
+	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
+	@echo '                         and the wasm target of rustup; lab-test: its tests'
+	@echo 'make build               set up .venv and build the extension module'
+	@echo 'make clean               remove everything that make has built'
 
 prerequisites:
 	@command -v $(PYTHON) >/dev/null || \
@@ -121,7 +138,8 @@ rust-test: | prerequisites
 	rm -f $(COVERAGE)/rust.info
 ifeq ($(LLVM_COV),)
 	cargo test --workspace --locked
-	@echo 'coverage of Rust is left out: it needs cargo-llvm-cov (cargo install --locked cargo-llvm-cov) and llvm-tools (rustup component add llvm-tools)'
+	@echo 'coverage of Rust is omitted, which needs cargo-llvm-cov and llvm-tools:'
+	@echo '  cargo install --locked cargo-llvm-cov; rustup component add llvm-tools'
 else
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && cargo llvm-cov clean --workspace && \
 	  cargo test --workspace --exclude selfclock-python --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
@@ -129,8 +147,8 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
-	@echo 'crates/quic and the stacks in crates/stacks are left out, for the TLS and asynchronous runtimes that they need: make quic-test'
-	@echo 'the laboratory in a browser is left out, which needs node and the wasm target of rustup: make lab-test'
+	@echo 'crates/quic and crates/stacks are omitted: they need TLS and async runtimes (make quic-test)'
+	@echo 'the browser laboratory is omitted: it needs node and the wasm target (make lab-test)'
 
 # Tests that measure time or limit file access run last: uninstrumented and alone.
 python-test: build
@@ -200,7 +218,8 @@ adapters-s2n: | prerequisites
 	  cargo clippy -p selfclock-quic -p selfclock-quic-s2n-tests --all-targets --locked -- --deny warnings && \
 	  cargo test --locked
 
-# The laboratory in a browser: the simulator as WebAssembly, the page around it, and a copy for `selfclock lab` and the wheel.
+# The laboratory in a browser: the simulator as WebAssembly, its page, and a copy for
+# `selfclock lab` and the wheel.
 WASM := wasm32-unknown-unknown
 lab-prerequisites: | prerequisites
 	@missing=; \
@@ -279,7 +298,8 @@ verify: build
 verify-night: build
 	$(BIN)/python tests/verify_all.py --only-random --random 5000
 
-# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+# The results of every scenario, in a release and in a debug build; they change only with an entry
+# in CHANGELOG.md.
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
 
