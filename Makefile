@@ -1,4 +1,5 @@
-# Builds into .venv/ and target/ and nowhere else. Needs Python >= 3.11, a Rust toolchain and the package registries.
+# Builds only into .venv/ and target/.
+# Needs Python >= 3.11, a Rust toolchain and the package registries.
 #   make reproduce   the papers' experiments, as one HTML report
 #   make test        every test and check
 
@@ -12,51 +13,67 @@ RUST_VERSION := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates/quic -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print)
 
 .DELETE_ON_ERROR:
-# A folder has this name.
+# There is a folder of this name.
 .PHONY: lab lab-prerequisites lab-test
-.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object kernel-objects kernel-float adapters-s2n live-bench
+.PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
+  rust-test python-test untested lint docs docs-long figures chart-library record \
+  record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
+  verify verify-night golden instructions instructions-record oracles load misbehaviour \
+  mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards \
+  kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
+  kernel-objects kernel-float adapters-s2n live-bench
 
 help:
-	@echo 'make reproduce  reproduce the papers; the report is $(OUT)/report.html'
-	@echo 'make reproduce-full  with the experiments that take minutes, which otherwise are on record'
-	@echo 'make test       set up, then every check and test'
-	@echo 'make lint       formatting, clippy, ruff, mypy, prose'
-	@echo 'make docs       the documents as a site, in $(SITE); every link checked'
-	@echo 'make docs-long  run the commands of the documents, those that take minutes, too'
-	@echo 'make figures    draw the figures of the README and the first page again'
-	@echo 'make chart-library  renew the chart library that pages carry: the latest, or VERSION'
-	@echo 'make record     reproduce the papers and write down what their claims came to, for the documents; record-full: with the long experiments'
-	@echo 'make bench      the standard speed cases'
-	@echo 'make adapters   lint, test and run the crate that puts the algorithms into QUIC stacks'
-	@echo 'make package    build wheel and sdist, and install each in an empty environment; pack the crates'
-	@echo 'make scorecards evaluate every built-in algorithm, into docs/scorecards.md'
-	@echo 'make scorecard-truths  assert that the scorecard tells what is known'
-	@echo 'make sweep-10000  a sweep of 10,000 runs, killed and started again'
-	@echo 'make verify     check packet records of every scenario and of 200 random ones; verify-night: of 5000'
-	@echo 'make golden     fingerprints of every scenario in tests/golden.toml, in two builds'
-	@echo 'make instructions  instructions of the speed cases against those on record; needs valgrind'
-	@echo 'make misbehaviour  what misbehaving receivers gain: the table of docs/misbehaviour.md'
-	@echo 'make fuzz       fuzz algorithms, files and option bytes, FUZZ_SECONDS each (600); needs nightly Rust and cargo-fuzz'
-	@echo 'make mutants    mutation testing of the algorithms and the transport; hours; needs cargo-mutants'
-	@echo 'make coverage   the lines of Rust and Python that no test runs; the Rust part needs cargo-llvm-cov'
-	@echo 'make oracles    every table of ns-2 again; the report is results/oracles/report.html'
-	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
-	@echo 'make kernel-test  algorithms in control of real Linux TCP, in namespaces of their own; needs root'
+	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
+	@echo 'make reproduce-full      the same with the experiments that take minutes'
+	@echo 'make test                set up, then every check and test'
+	@echo 'make lint                formatting, clippy, ruff, mypy, prose'
+	@echo 'make docs                the documents as a site, in $(SITE); every link checked'
+	@echo 'make docs-long           run the commands of the documents, including those that take minutes'
+	@echo 'make figures             redraw the figures of the README and the first page'
+	@echo 'make chart-library       update the chart library embedded in pages, to the latest or VERSION'
+	@echo 'make record              record the papers'"'"' claims for the documents; record-full: long experiments too'
+	@echo 'make bench               the standard speed cases'
+	@echo 'make adapters            lint, test and run the crate that puts the algorithms into QUIC stacks'
+	@echo 'make package             build wheel, sdist and crates; install each in an empty environment'
+	@echo 'make scorecards          evaluate every built-in algorithm, into docs/scorecards.md'
+	@echo 'make scorecard-truths    check the scorecard against known results'
+	@echo 'make sweep-10000         a sweep of 10,000 runs, killed and resumed'
+	@echo 'make verify              check packet records of all scenarios and 200 random ones; verify-night: 5000'
+	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
+	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
+	@echo 'make fuzz                fuzz algorithms, files and options for FUZZ_SECONDS each (600);'
+	@echo '                         needs nightly Rust and cargo-fuzz'
+	@echo 'make mutants             mutation testing of algorithms and transport; hours; needs cargo-mutants'
+	@echo 'make coverage            lines that no test runs; the Rust part needs cargo-llvm-cov'
+	@echo 'make oracles             every table of ns-2 again, into results/oracles/report.html'
+	@echo 'make careless            careless use: signals in every command, little memory, locales'
+	@echo 'make kernel-test         algorithms in control of real Linux TCP, in namespaces; needs root'
 	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
-	@echo 'make kernel-native-qemu  every compiled algorithm in another kernel, emulated; needs qemu-system-x86 and busybox-static, downloads a kernel'
-	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
-	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
-	@echo 'make kernel-objects  compile the algorithms that decide in the kernel again; needs clang and llvm of that version, and rust-src'
-	@echo 'make kernel-float  200 million operations of their arithmetic against this CPU'
-	@echo 'make load       100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
-	@echo 'make live-test  what selfclock emulate does as root, and the examples of its page'
-	@echo 'make live-validation  the TCP of this kernel on the emulator against the simulator, into docs/validation-linux.md; 12 minutes, as root, on an idle machine'
-	@echo 'make live-bench  how exact the time of selfclock emulate is, and how much it carries; a minute, as root, on an idle machine'
-	@echo 'make live-endurance  half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
-	@echo 'make quic       build with real QUIC stacks, quinn and noq, as flows of a scenario; quic-test: their tests; quic-parity: docs/quic-parity.md; quic-scorecards: docs/quic-scorecards.md, all rows or ROWS=S1,S2'
-	@echo 'make lab        the laboratory in a browser, as a static folder: lab/dist; needs node and the wasm target of rustup; lab-test: its tests'
-	@echo 'make build      set up .venv and build the extension module'
-	@echo 'make clean      remove what make has built'
+	@echo 'make kernel-native-qemu  every compiled algorithm in an emulated kernel, which is downloaded;'
+	@echo '                         needs qemu-system-x86 and busybox-static'
+	@echo 'make kernel-validation   the figures of docs/kernel.md; needs root, 12 minutes on an idle machine'
+	@echo 'make kernel-object       recompile the kernel part; needs the clang and llvm versions'
+	@echo '                         in crates/kernel/bpf/COMPILER'
+	@echo 'make kernel-objects      recompile the algorithms that decide in the kernel; needs the same'
+	@echo '                         and rust-src'
+	@echo 'make kernel-float        200 million operations of their arithmetic against this CPU'
+	@echo 'make load                100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make live-test           selfclock emulate as root, and the examples of its page'
+	@echo 'make live-validation     this kernel'"'"'s TCP on the emulator against the simulator, into'
+	@echo '                         docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make live-bench          timing accuracy and capacity of selfclock emulate; a minute, as root,'
+	@echo '                         on an idle machine'
+	@echo 'make live-endurance      half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
+	@echo 'make quic                build with the QUIC stacks quinn and noq as flows of a scenario'
+	@echo 'make quic-test           their tests'
+	@echo 'make quic-parity         docs/quic-parity.md'
+	@echo 'make quic-scorecards     docs/quic-scorecards.md, all rows or ROWS=S1,S2'
+	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
+	@echo '                         and the wasm target of rustup; lab-test: its tests'
+	@echo 'make build               set up .venv and build the extension module'
+	@echo 'make clean               remove everything that make has built'
 
 prerequisites:
 	@command -v $(PYTHON) >/dev/null || \
@@ -71,8 +88,8 @@ prerequisites:
 	  "$$(rustc --version | cut -d" " -f2)" $(RUST_VERSION) || \
 	  { echo "selfclock needs Rust >= $(RUST_VERSION), and this is $$(rustc --version): update it with rustup update" >&2; exit 1; }
 
-# The stamp files make a second `make` cheap: the environment is made again only when its pins change, the extension
-# module is built again only when a Rust source did. Python sources are used in place.
+# The stamp files make a second `make` cheap: the environment is rebuilt only when its pins change,
+# the extension module only when a Rust source did. Python sources are used in place.
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
@@ -85,7 +102,8 @@ $(BIN)/.built: $(BIN)/.tools $(SOURCES)
 
 build: $(BIN)/.built
 
-# Over what make build has built: forty more crates, a minute. The next change of a Rust source brings the plain build back.
+# On top of what make build has built: forty more crates, a minute. The next change of a Rust source
+# restores the plain build.
 quic: $(BIN)/.built
 	VIRTUAL_ENV=$(CURDIR)/$(VENV) PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --locked --quiet --features quic
 
@@ -108,8 +126,10 @@ reproduce-full: build
 
 test: lint rust-test python-test untested docs instructions
 
-# Where cargo-llvm-cov and the llvm-tools of the toolchain are, the tests of Rust note which lines they run: the unit tests and all others but those named here, which simulate for
-# so long that counting (an atomic addition for each branch) would take minutes. What is watched has a build directory of its own: cargo does not tell it from what is not.
+# Where cargo-llvm-cov and the toolchain's llvm-tools are installed, the Rust tests record the lines
+# they run: unit tests and all others except those named here, which simulate so long that counting
+# (an atomic addition per branch) would take minutes. Instrumented builds have a separate build
+# directory, because cargo does not tell them apart.
 UNWATCHED := algorithms any_order inline_measurement misbehaviour physics rack today
 WATCHED := $(filter-out $(UNWATCHED),$(basename $(notdir $(filter-out crates/quic/%,$(wildcard crates/*/tests/*.rs examples/*/tests/*.rs)))) $(notdir $(patsubst %/main.rs,%,$(wildcard crates/*/tests/*/main.rs))))
 COVERAGE := target/coverage
@@ -118,7 +138,8 @@ rust-test: | prerequisites
 	rm -f $(COVERAGE)/rust.info
 ifeq ($(LLVM_COV),)
 	cargo test --workspace --locked
-	@echo 'coverage of Rust is left out: it needs cargo-llvm-cov (cargo install --locked cargo-llvm-cov) and llvm-tools (rustup component add llvm-tools)'
+	@echo 'coverage of Rust is omitted, which needs cargo-llvm-cov and llvm-tools:'
+	@echo '  cargo install --locked cargo-llvm-cov; rustup component add llvm-tools'
 else
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && cargo llvm-cov clean --workspace && \
 	  cargo test --workspace --exclude selfclock-python --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
@@ -126,10 +147,10 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
-	@echo 'crates/quic and the stacks in crates/stacks are left out, for the TLS and asynchronous runtimes that they need: make quic-test'
-	@echo 'the laboratory in a browser is left out, which needs node and the wasm target of rustup: make lab-test'
+	@echo 'crates/quic and crates/stacks are omitted: they need TLS and async runtimes (make quic-test)'
+	@echo 'the browser laboratory is omitted: it needs node and the wasm target (make lab-test)'
 
-# What measures time or limits what a process may write runs after the others: unwatched, and with nothing beside it.
+# Tests that measure time or limit file access run last: uninstrumented and alone.
 python-test: build
 	rm -f $(VENV)/coverage*
 	$(BIN)/coverage run -m pytest --numprocesses logical --maxprocesses 8 --durations 10 -m 'not alone and not careless and not live'
@@ -138,11 +159,11 @@ python-test: build
 	mkdir -p $(COVERAGE)
 	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
 
-# Signals, limits of memory and locales, one process each: what make test has no time for.
+# Signals, memory limits and locales, one process each: too slow for make test.
 careless: build
 	$(BIN)/pytest -m careless
 
-# Lines that no test runs are counted; a public function that none runs is named.
+# Counts the lines that no test runs, and names public functions among them.
 untested: rust-test python-test
 	$(BIN)/python tests/untested.py
 
@@ -157,7 +178,8 @@ lint: build
 	$(BIN)/mypy
 	$(BIN)/python tests/prose.py
 
-# The notice that is turned off advertises another program. Not --quiet: mkdocs does not count what it does not print.
+# Suppresses a notice that advertises another program. Not --quiet: mkdocs does not count warnings
+# it does not print.
 docs: build
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir $(SITE)
 
@@ -176,7 +198,8 @@ record: build
 record-full: build
 	$(BIN)/python docs/site/record.py --full
 
-# The adapters for QUIC stacks: lint, tests, documents and examples. A workspace of its own, with a build directory of its own.
+# The adapters for QUIC stacks: lint, tests, documents and examples. A separate workspace and build
+# directory.
 QUIC := --features quinn,noq --locked
 adapters: | prerequisites
 	export CARGO_TARGET_DIR='$(CURDIR)/target/quic' && cd crates/quic && \
@@ -195,7 +218,8 @@ adapters-s2n: | prerequisites
 	  cargo clippy -p selfclock-quic -p selfclock-quic-s2n-tests --all-targets --locked -- --deny warnings && \
 	  cargo test --locked
 
-# The laboratory in a browser: the simulator as WebAssembly, the page around it, and a copy for `selfclock lab` and the wheel.
+# The laboratory in a browser: the simulator as WebAssembly, its page, and a copy for
+# `selfclock lab` and the wheel.
 WASM := wasm32-unknown-unknown
 lab-prerequisites: | prerequisites
 	@missing=; \
@@ -241,7 +265,7 @@ scorecard-truths: build
 sweep-10000: build
 	$(BIN)/python tests/sweep_10000.py
 
-# Goes on where it was stopped: what was caught is not tried again.
+# Resumes where it stopped: caught mutants are not tried again.
 mutants: | prerequisites
 	@command -v cargo-mutants >/dev/null || { echo 'mutation testing needs cargo-mutants: cargo install --locked cargo-mutants' >&2; exit 1; }
 	cargo mutants --iterate --test-package selfclock-congestion,selfclock-simulator --timeout 120 --output target/mutants-report \
@@ -258,7 +282,7 @@ fuzz: | prerequisites
 	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
 	done
 
-# All tests again, watched: the lines that none runs, file by file. The Rust part takes long.
+# All tests again, instrumented: the lines that none runs, file by file. The Rust part takes long.
 coverage: python-test
 ifneq ($(LLVM_COV),)
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && \
@@ -266,18 +290,20 @@ ifneq ($(LLVM_COV),)
 endif
 	$(BIN)/python tests/untested.py --lines
 
-# Every packet record of the repository's scenarios and of 200 random ones, the same in each run; and a night's worth of others.
+# Every packet record of the repository's scenarios and of 200 random ones, the same in each run;
+# and of others through the night.
 verify: build
 	$(BIN)/python tests/verify_all.py --seed 1
 
 verify-night: build
 	$(BIN)/python tests/verify_all.py --only-random --random 5000
 
-# The results of every scenario, in a release and in a debug build; they change only with an entry in CHANGELOG.md.
+# The results of every scenario, in a release and in a debug build; they change only with an entry
+# in CHANGELOG.md.
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
 
-# After the extension, with which the release build shares what it depends on.
+# After the extension, with which the release build shares its dependencies.
 instructions: build
 	$(BIN)/python tests/instructions.py
 
@@ -287,21 +313,22 @@ instructions-record: build
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
 
-# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows of their reports, and what is in none.
+# ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows
+# of their reports, and the rest.
 oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
 	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
-# Real connections in namespaces of their own, which are gone with the processes; needs root and Linux 6.10 or later.
+# Real connections in temporary namespaces; needs root and Linux 6.10 or later.
 kernel-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel
 
-# What decides in the kernel itself; a part of kernel-test.
+# Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py
 
-# The same objects in another kernel, in a machine that is emulated in software.
+# The same objects in another kernel, in an emulated machine.
 kernel-native-qemu:
 	python3 tests/kernel/other_kernel.py
 
@@ -311,21 +338,22 @@ kernel-validation: build
 kernel-object:
 	crates/kernel/bpf/build.sh
 
-# The algorithms compiled to BPF, into crates/kernel/objects. What is rebuilt must not depend on the machine.
+# Compiles the algorithms to BPF, into crates/kernel/objects. The output must not depend on the
+# machine.
 kernel-objects:
 	PYTHONPATH=python $(PYTHON) -m selfclock.kernel.build
 
 kernel-float: | prerequisites
 	cargo test --release --locked -p selfclock-kernel --test float -- --ignored
 
-# The heaviest scenarios whole, with what they take.
+# The heaviest scenarios in full, with their time and memory.
 load: build
 	$(BIN)/python tests/load.py
 
 live-test: build
 	$(BIN)/pytest -m live
 
-# Goes on where it was stopped; a run that was late is run again.
+# Resumes where it stopped; a late run is repeated.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
 

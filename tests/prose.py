@@ -52,7 +52,7 @@ PHRASES = {
 }
 OPENING = re.compile(r"\s*(?:What|That)\b")
 #: Commits after this one have a subject in the form of CONTRIBUTING.md; earlier ones cannot change.
-SUBJECTS_SINCE = "b8e8dfd"
+SUBJECTS_SINCE = "bdc263f"
 SUBJECT = re.compile(r"(?:[a-z0-9_.+/-]+(?:, [a-z0-9_.+/-]+)*: \S.*[^.\s])|(?:Merge .*)|(?:Revert .*)")
 SUBJECT_WIDTH = 72
 

@@ -1,17 +1,17 @@
-//! Inputs of a build: the commit, if git knows one, and a digest of the engine's sources.
+//! Inputs of a build: the commit, if known to git, and a digest of the engine's sources.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// FNV-1a, 64 bits (Fowler, Noll, Vo): tells sources apart, keeps out nobody.
+/// FNV-1a, 64 bits (Fowler, Noll, Vo): distinguishes sources, without security.
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 fn main() {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let mut sources = Vec::new();
-    // Stacks are part of the engine where they are built in.
+    // Built-in stacks are part of the engine.
     let stacks = std::env::var_os("CARGO_FEATURE_QUIC").map(|_| "stacks/src");
     for name in ["congestion/src", "simulator/src"].into_iter().chain(stacks) {
         let folder = crates.join(name);
@@ -34,7 +34,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The same on every machine: names with slashes, in order, and lines without carriage returns.
+/// Equal on every machine: names with slashes, in order, and lines without carriage returns.
 fn digest(root: &Path, sources: &mut [PathBuf]) -> u64 {
     sources.sort();
     let mut state = OFFSET;
@@ -51,8 +51,8 @@ fn digest(root: &Path, sources: &mut [PathBuf]) -> u64 {
     state
 }
 
-/// The commit of the checkout that this is built in, with "+changes" if files differ from it. A
-/// source archive unpacked inside some other repository has none.
+/// The commit of the build's checkout, with "+changes" if files differ from it. A source archive
+/// unpacked inside some other repository has none.
 fn commit(root: &Path) -> Option<String> {
     let top = git(root, &["rev-parse", "--show-toplevel"])?;
     if fs::canonicalize(top).ok()? != fs::canonicalize(root).ok()? {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 INK = {"": "#222222", "-dark": "#dddddd"}
 GRID = {"": "#dddddd", "-dark": "#444444"}
 PALE = "#888888"
-#: Colours of the house that are too dark for the dark edition.
+#: Colours of the palette that are too dark for the dark edition.
 LIGHTER = {"#0072b2": "#4da6e0", "#009e73": "#2fc79b", "#d55e00": "#f0803c"}
 
 
@@ -144,7 +144,7 @@ def swift_start() -> Figure:
 
 
 def species() -> Figure:
-    """Two and ten species of the model, which join one after another and share what one alone would have."""
+    """Two and ten species of the model, which join one after another and share the capacity of one."""
     figure = Figure(2, x="time (s)", height=3.8)
     for panel, number, apart_s in zip(figure.column, (2, 10), (10.0, 2.0), strict=True):
         times, series = populations([apart_s * each for each in range(number)], seconds=60.0)
@@ -156,7 +156,7 @@ def species() -> Figure:
 
 
 def inline() -> Figure:
-    """The window that follows what a UDP source leaves it, and what it measures."""
+    """A window that follows the bandwidth left by a UDP source, and its measurements."""
     steps = [(0, 0), (10, 400), (20, 700), (30, 200)]
     udp = {
         "rate": "1 kbps",

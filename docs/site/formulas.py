@@ -1,4 +1,4 @@
-"""Formulas in TeX become MathML, which browsers draw without a script and without the network."""
+"""Converts TeX formulas to MathML, which browsers draw without scripts or network."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 #: "packet-pair".
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
-#: Elements whose content a browser fetches by itself.
+#: Elements whose content a browser fetches automatically.
 FETCHED = re.compile(r'<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)="(?:https?:)?//[^"]*"')
 
 
@@ -66,12 +66,12 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Write formulas as MathML, which browsers draw by themselves, and figures so that they can come to life."""
+    """Write formulas as MathML, and prepare figures to be animated."""
     return live.enliven(formulas.mathml(html))
 
 
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:  # noqa: ARG001
-    """Load live figures, and refuse a page that fetches anything from the net."""
+    """Load live figures, and refuse a page that fetches anything from the network."""
     output = live.load(output, page.file.dest_uri)
     if found := FETCHED.search(output):
         message = f"{page.file.src_uri} needs the network: {found[0]}"
@@ -88,7 +88,7 @@ def _table(match: re.Match[str]) -> str:
 
 
 def _links(markdown: str, source: str, page: str) -> str:
-    """Lead links that hold in the project to where the file is among the pages."""
+    """Point links that are valid in the project to the file's place among the pages."""
 
     def lead(match: re.Match[str]) -> str:
         target = posixpath.normpath(posixpath.join(posixpath.dirname(source), match[2]))

@@ -1,4 +1,4 @@
-"""Live figures: plots and packets in motion in the place of stills, where `make lab` has built the laboratory."""
+"""Live figures: plots and packets in motion in place of stills, if `make lab` has built the laboratory."""
 
 from __future__ import annotations
 
@@ -85,19 +85,19 @@ LIVE = {
 
 
 def built() -> bool:
-    """The laboratory is there to be embedded."""
+    """Return whether the laboratory can be embedded."""
     return all((DIST / name).is_file() for name in FILES)
 
 
 def files(config: MkDocsConfig) -> Iterator[File]:
-    """Files of the laboratory that live figures need; none if it was not built."""
+    """Yield the laboratory's files needed by live figures; none if it was not built."""
     for name in FILES if built() else ():
         path = str(DIST / name)
         yield File.generated(config, f"lab/{name}", abs_src_path=path, inclusion=InclusionLevel.INCLUDED)
 
 
 def enliven(content: str) -> str:
-    """Say beside each still what can be run in its place."""
+    """Mark each still that can be run in place."""
 
     def wrapped(match: re.Match[str]) -> str:
         live = LIVE.get(match["name"])

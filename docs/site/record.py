@@ -1,9 +1,9 @@
-"""Write down what the papers' claims came to, for the pages that show it: `make record`.
+"""Write down the outcome of the papers' claims, for the pages that show it: `make record`.
 
-Verdicts are on record in `verdicts.json`, which decides whether `selfclock reproduce` fails;
-`claims.json` beside it holds the words and the figures of the last run, for people. `--full` runs
-what takes minutes, too, and writes its claims into `full.json`, from which every other run takes
-them, and the numbers of their figures into `full_data.json`.
+`verdicts.json` records the verdicts, which decide whether `selfclock reproduce` fails;
+`claims.json` beside it holds the words and figures of the last run, for humans. `--full` also runs
+what takes minutes, and writes its claims into `full.json`, from which every other run takes them,
+and the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
 
 
 def record(report: PaperReport, *, full: bool) -> list[str]:
-    """Write the claims of a paper down, and say where its verdicts are not those on record or a claim is incomplete."""
+    """Write down the claims of a paper, and report verdicts that differ from the record and incomplete claims."""
     claims: list[dict[str, object]] = [
         {
             "id": claim.id,

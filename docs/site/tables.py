@@ -39,7 +39,7 @@ KINDS = {
     "bdp": "bdp",
 }
 
-#: Where the schema says what holds if a key is not written.
+#: The schema's text on a key's default.
 DEFAULT = re.compile(r"\s*Default: (.*?)\.?$", re.DOTALL)
 PROFILES = re.compile(r"\s*(Modern: .*?; classic: .*?)\.?$", re.DOTALL)
 BOTH_PROFILES = re.compile(r"(?<=[.)])\s((?:\"[^\"]*\"|true|false|[0-9.]+))\.$")
@@ -126,7 +126,7 @@ def _printed(row: dict[str, str]) -> str:
 def paper_page(paper: str, readings: str) -> str:
     """Return the page of a paper: its title, its reference, what its folder says."""
     module = importlib.import_module(PAPERS[paper])
-    # The report shows the readings below headings of its own, so they begin at the third level.
+    # The report puts the readings below its own headings, so they begin at the third level.
     text = re.sub(r"^#(?=##)", "", readings, flags=re.MULTILINE)
     title = re.sub(r"^(\w+) paper: ", "", module.TITLE)
     return f"# {title}\n\n*{module.REFERENCE}*\n\n## Claims\n\n<!-- claims: {paper} -->\n\n{text}"
@@ -173,7 +173,7 @@ def keys(what: str) -> str:
 
 
 def _walk(node: dict[str, Any], path: str, kind: str) -> Iterator[tuple[str, str, dict[str, Any], bool]]:
-    """Every key below a node: its path, of which of several forms of table it is, itself, required or not."""
+    """Yield every key below a node: its path, the form of its table, the key itself, and whether it is required."""
     below = node.get("properties", {})
     for choice in ("topology", "mechanism", "discipline"):
         words = below.get(choice, {}).get("enum", [])
@@ -181,7 +181,7 @@ def _walk(node: dict[str, Any], path: str, kind: str) -> Iterator[tuple[str, str
     for key, child in below.items():
         name = f"{path}.{key}".lstrip(".")
         yield name, kind, child, key in node.get("required", [])
-        # Parameters of algorithms have a page of their own.
+        # Parameters of algorithms have their own page.
         if key != "congestion_control":
             yield from _walk(child, name, kind)
     for form in ("anyOf", "oneOf", "allOf"):
@@ -248,7 +248,7 @@ def _unit(default: str, unit: str) -> str:
 
 
 def _anchor(algorithm: Algorithm) -> str:
-    """Return the heading of an algorithm on their page: of several of one name, the later ones have a number."""
+    """Return the heading of an algorithm on its page: later ones of the same name have a number."""
     parts = [part for part in PARTS for each in _everything() if each.part == part and each.name == algorithm.name]
     name = re.sub(r"[^\w-]", "", algorithm.name.lower())
     place = parts.index(algorithm.part)

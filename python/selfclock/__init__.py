@@ -5,7 +5,7 @@
 >>> result.summary["flows"][0]["goodput_bps"]  # doctest: +SKIP
 """
 
-# ruff: noqa: E402  what follows takes a while to import
+# ruff: noqa: E402  the following imports take time
 from selfclock import interrupts
 
 interrupts.end_silently()
@@ -103,9 +103,8 @@ if TYPE_CHECKING:
     from selfclock.sweep import Sweep as Sweep
     from selfclock.sweep import sweep as sweep
 
-#: Public names, by the module that each is imported from when it is first used. The imports above
-#: are those that a type checker reads; `import selfclock` itself takes a tenth of the time of all
-#: of them.
+#: Public names, by the module that each is imported from on first use. The imports above are for
+#: type checkers; `import selfclock` itself takes a tenth of the time of all of them.
 _HOMES = {
     "_core": (
         "Acknowledged CongestionControl DuplicateAck EcnEcho Established LossDetected RateSample "
@@ -146,7 +145,7 @@ class _Package(ModuleType):
         if name not in _HOME:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         found: object = getattr(importlib.import_module(_HOME[name]), name)
-        # The next time it is there.
+        # Found directly the next time.
         setattr(self, name, found)
         return found
 

@@ -15,13 +15,13 @@ _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 def _time(seconds: float) -> str:
-    """Write a time in the unit in which it is a plain number."""
+    """Write a time in the unit that makes it a plain number."""
     size, unit = next((each for each in _TIMES if seconds >= each[0]), _TIMES[0])
     return f"{seconds / size:g} {unit}"
 
 
 def _number(value: float) -> str:
-    """Write a number without an exponent where that can be read."""
+    """Write a number without an exponent where legible."""
     return f"{value:,.0f}" if 1e4 <= value < 1e10 else f"{value:g}"
 
 
@@ -33,19 +33,19 @@ class Parameter:
     about: str
     kind: str
     unit: str
-    #: The default; empty: a value must be given.
+    #: The default; empty if a value is required.
     default: str
-    #: The allowed words, or the smallest and the largest value in the parameter's unit; none: no
-    #: bound.
+    #: The allowed words, or the smallest and the largest value in the parameter's unit; None
+    #: without a bound.
     allowed: list[str] | dict[str, float | None]
-    #: Where the default comes from.
+    #: Source of the default.
     source: str
     #: Companion without which it has no effect: 'abe = true'.
     requires: str | None = None
 
     @property
     def allowed_text(self) -> str:
-        """The allowed values for people."""
+        """The allowed values, for display."""
         if isinstance(self.allowed, list):
             return ", ".join(self.allowed)
         low, high = self.allowed["minimum"], self.allowed["maximum"]
@@ -84,7 +84,7 @@ class Algorithm:
     marks: str = "ignored"
     #: The router mechanism that it depends on.
     router: RouterPartner | None = None
-    #: It has a partner at the receiver.
+    #: Whether it has a partner at the receiver.
     peer: bool = False
 
 

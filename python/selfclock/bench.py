@@ -29,29 +29,27 @@ CASES = (
 FEWEST_FLOWS = 1000
 PACKETS_PER_FLOW = 10_000
 
-#: Of the bare loop: hops of a round trip, and round trips that take long enough to be measured and
-#: no longer.
+#: The bare loop: hops of a round trip, and enough round trips to measure.
 HOPS_PER_TRIP = 6
 FEWEST_TRIPS, MOST_TRIPS = 1_000_000, 20_000_000
 
 #: Runs of each mechanism.
 REPEATED = 3
 
-#: A case that takes less CPU time is run again, until all its runs took that, s.
+#: Total CPU time below which a case is repeated, s.
 WORTH_MEASURING = 1.0
 
 
 class Case(TypedDict):
     """One measured case.
 
-    `cpu_s` is that of the quickest run, where a case is short enough to be run more than once.
-    `of_bare_loop` is its speed as a part of that of a loop that moves as many packets of as many
-    flows with no protocol, measured in the same process just after it. `events_per_packet` is for a
-    data packet with its acknowledgement. `bytes_per_flow` is what a simulation takes before
-    anything has happened, with the hosts' own links; `bytes_per_packet_in_flight` what it takes
-    beyond that when most packets are on their way, for each of them. Neither has series in it; both
-    are differences of a process's memory, and null where there are too few flows, or too few
-    packets for each flow, to tell.
+    `cpu_s` is that of the quickest run, if a case is short enough to repeat. `of_bare_loop` is its
+    speed relative to a loop that moves as many packets of as many flows without a protocol,
+    measured in the same process just after it. `events_per_packet` is for a data packet with its
+    ACK. `bytes_per_flow` is a simulation's memory before the first event, including the hosts' own
+    links; `bytes_per_packet_in_flight` its additional memory per packet when most packets are in
+    flight. Both exclude series; both are differences of a process's memory, and null with too few
+    flows, or too few packets per flow, for a result.
     """
 
     case: str
@@ -102,7 +100,7 @@ MECHANISMS: dict[str, list[str]] = {
     },
 }
 
-#: Windows of a tenth more than the path holds: a queue stands at the bottleneck.
+#: Windows a tenth above the BDP: a queue stands at the bottleneck.
 _ROUTED = """
 schema = 1
 name = "mechanism"
@@ -124,8 +122,8 @@ class BenchError(WorkError):
 
 
 def _peak_rss() -> int:
-    # Linux counts in ru_maxrss what the process was before it became this program; VmHWM begins
-    # with the program.
+    # Linux's ru_maxrss includes the process before it became this program; VmHWM begins with the
+    # program.
     with suppress(OSError):
         for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
             if line.startswith("VmHWM:"):
@@ -140,12 +138,12 @@ def _scenario(case: str) -> Scenario:
 
 
 def measure_memory(case: str) -> tuple[int, int, int] | None:
-    """Return the memory of a simulation before its first event, the most packets on their way, and its memory then."""
+    """Return a simulation's memory before its first event, the maximum of packets in flight, and its memory then."""
     return footprint(_scenario(case).unrecorded()._core)
 
 
 def measure(case: str) -> Case:
-    """Run a case in this process, and measure its memory in another, which nothing has used before."""
+    """Run a case in this process, and measure its memory in a fresh one."""
     scenario = _scenario(case)
     summary = scenario.run().summary
     peak = _peak_rss()
@@ -182,7 +180,7 @@ def measure_mechanism(name: str) -> tuple[float, float, int | None]:
     many = scenarios[0].with_overrides(["flow.0.count=1000", "duration=200 ms", "transport.receive_window=1 segments"])
     memory = footprint(many._core)
     best = [float("inf")] * 2
-    # In turns, and the least of each: what else the machine does meets both.
+    # In turns, taking each minimum: other load on the machine affects both.
     for _ in range(REPEATED):
         for number, scenario in enumerate(scenarios):
             summary = scenario.run().summary

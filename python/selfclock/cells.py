@@ -20,10 +20,10 @@ def plural(count: int, what: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Return a number to four digits, and from ten thousand on to the unit: never with an exponent."""
+    """Return a number to four digits, or all integer digits from ten thousand on: never with an exponent."""
     if abs(value) >= 9999.5:
         return f"{value:,.0f}"
-    # What is next to nothing has leading zeros instead.
+    # Tiny values have leading zeros instead.
     return f"{value:.4g}" if abs(value) >= 1e-4 or value == 0 else f"{value:.7f}".rstrip("0")
 
 
@@ -33,17 +33,17 @@ def plain(value: float) -> str:
 
 
 def milliseconds(seconds: float | None) -> str:
-    """Return a time in milliseconds, not finer than a tenth of a microsecond; "-" if there is none."""
+    """Return a time in milliseconds, with a resolution of a tenth of a microsecond; "-" without one."""
     return "-" if seconds is None else digits(round(seconds * 1e3, 4))
 
 
 def counted(count: int | None) -> str:
-    """Return a number of things; "-" if it is not known."""
+    """Return a count; "-" if unknown."""
     return "-" if count is None else f"{count:,}"
 
 
 def of_flow(flow: FlowSummary) -> list[str]:
-    """Return name, algorithm, goodput in Mbit/s, segments sent and again, timeouts, fast retransmits, RTTs in ms."""
+    """Return name, algorithm, goodput in Mbit/s, segments sent and retransmitted, RTOs, fast retransmits, RTTs."""
     return [
         flow["name"],
         flow["algorithm"],
@@ -93,7 +93,7 @@ def of_connections(flow: FlowSummary) -> list[list[str]]:
 
 
 def estimate(found: Estimate | None, factor: float) -> str:
-    """Return the mean with as many decimals as the first digit of its interval needs."""
+    """Return the mean with as many decimals as the first digit of its interval requires."""
     if found is None:
         return "-"
     mean, half = found["mean"] * factor, (found["half_width"] or 0.0) * factor
@@ -101,10 +101,10 @@ def estimate(found: Estimate | None, factor: float) -> str:
         return f"{mean:.4g}"
     decimals = max(0, -math.floor(math.log10(half)))
     known = len(f"{abs(mean):.0f}") + decimals
-    # An interval beyond the fourth digit is no news.
+    # An interval beyond the fourth digit is insignificant.
     return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
 
 
 def number(value: float | None, unit: str = "") -> str:
-    """Return a number to three digits with its unit, "-" if there is none."""
+    """Return a number to three digits with its unit, "-" without one."""
     return "-" if value is None else f"{value:.3g} {unit}".rstrip()

@@ -12,11 +12,10 @@ if TYPE_CHECKING:
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 
-#: Whose statement a claim is: the paper's, that of another program or a published figure, or our
-#: own.
+#: Author of a claim: the paper, another program or a published figure, or this project.
 Of = Literal["paper", "oracle", "own"]
 
-#: In the order in which they are counted and shown.
+#: In counting and display order.
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 OF: dict[Of, str] = {
     "paper": "the paper's claims",
@@ -50,33 +49,31 @@ class Claim:
 
     paper: str
     id: str
-    #: Where the statement stands: section, figure, table, equation.
+    #: Place of the statement: section, figure, table, equation.
     source: str
     _: KW_ONLY
     #: The statement, as close to its words as a sentence allows.
     says: str
-    #: The figure or the words in print; `None` where nothing comparable is printed and `criterion`
-    #: decides.
+    #: The printed figure or words; `None` if nothing comparable is printed and `criterion` decides.
     printed: float | str | None
     measured: float | str | None
     verdict: Verdict
-    #: Whatever a reader needs to check the verdict: spread, counter-example, reason.
+    #: Information for checking the verdict: spread, counter-example, reason.
     note: str
     unit: str = ""
     of: Of = "paper"
-    #: The rule by which the verdict follows, with its tolerance: what is `reproduced`, what only
-    #: `direction`.
+    #: The verdict's rule, with its tolerance: what is `reproduced`, what only `direction`.
     criterion: str
-    #: The mechanism as it ran: its variant, and every option that is not its default.
+    #: The mechanism as it ran: its variant, and every non-default option.
     variant: str = ""
     #: Identifier of the illustration that shows it.
     figure: str = ""
     #: Names of the scenarios whose runs it is measured on.
     scenarios: tuple[str, ...] = ()
-    #: Its runs take minutes: only `--full` makes them.
+    #: Whether its runs take minutes: only `--full` makes them.
     long: bool = False
-    #: Not measured in this run: what the last `--full` run came to, from `full.json` in the paper's
-    #: folder.
+    #: Whether it was not measured in this run: the result of the last `--full` run, from
+    #: `full.json` in the paper's folder.
     recorded: bool = False
 
     def row(self) -> ClaimRow:
@@ -100,7 +97,7 @@ class Claim:
 
     @property
     def printed_text(self) -> str:
-        """The printed figure with its unit; empty where nothing is printed."""
+        """The printed figure with its unit; empty if none is printed."""
         return "" if self.printed is None else self._text(self.printed)
 
     @property
@@ -120,8 +117,8 @@ class Findings:
     claims: list[Claim]
     figures: list[Illustration]
     tables: list[Table]
-    #: Numbers of long runs from which other runs draw figures without them: `full_data.json` in the
-    #: paper's folder.
+    #: Numbers of long runs with which other runs draw figures: `full_data.json` in the paper's
+    #: folder.
     data: dict[str, object] = field(default_factory=dict)
 
 
@@ -142,5 +139,5 @@ def recorded_data(package: str) -> dict[str, Any]:
 
 
 def within(measured: float, printed: float, tolerance: float) -> bool:
-    """Tell whether two figures agree; the tolerance itself still does."""
+    """Tell whether two figures agree within the tolerance, inclusive."""
     return abs(measured - printed) <= tolerance * (1 + 1e-9)

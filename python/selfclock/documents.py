@@ -1,4 +1,4 @@
-"""The JSON documents of results: their totals, and how they were made."""
+"""The JSON documents of results: totals and provenance."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Document:
     algorithms: Mapping[str, str]
 
     def made(self, files: Iterable[str] = ()) -> dict[str, object]:
-        """Return the document with how it was made, at this moment, together with these files."""
+        """Return the document with its provenance, as of now, together with these files."""
         return {**self.content, "made": provenance.made(self.run, self.algorithms, files)}
 
 
 def write_document(aside: Path, document: Document, files: Iterable[str] = ()) -> None:
-    """Write a document as the last file of its result; `files` are further ones, which are written later."""
+    """Write a document as the last file of its result; `files` are additional ones, written later."""
     written = {path.name for path in aside.iterdir()} | {document.name, *files}
     text = json.dumps(document.made(written), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     (aside / document.name).write_text(text, encoding="utf-8")
@@ -64,8 +64,7 @@ def comparison_document(comparison: Comparison) -> Document:
 def scorecard_document(card: Scorecard) -> Document:
     """Return the document of `selfclock evaluate --json`."""
     scenarios = card.lab.scenarios
-    # The rows make scenarios for the algorithm, with the partners that it needs: there is nothing
-    # to note.
+    # The rows make scenarios for the algorithm, with its partners: there is nothing to note.
     return Document("scorecard.json", {**card.document, "notes": []}, identity(scenarios), digests(scenarios))
 
 

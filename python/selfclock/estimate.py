@@ -1,4 +1,4 @@
-"""Means over seeds, and how sure they are."""
+"""Means over seeds, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class Estimate(TypedDict):
     """A measure over the seeds."""
 
     mean: float
-    #: Half the width of the confidence interval; none with one seed.
+    #: Half the width of the confidence interval; None with one seed.
     half_width: float | None
-    #: Runs in which it could be measured.
+    #: Runs in which it was measurable.
     runs: int
 
 
 def estimate(mean: float, deviation: float | None, count: int, confidence: float) -> Estimate:
-    """Return a mean with its interval; `deviation` is that of the values, none for a single one."""
+    """Return a mean with its interval; `deviation` is that of the values, None for a single one."""
     return Estimate(mean=mean, half_width=half_width(deviation or 0.0, count, confidence), runs=count)

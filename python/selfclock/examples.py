@@ -1,4 +1,4 @@
-"""Files to begin with: a commented scenario, the examples, and the delivery traces that they read."""
+"""Starter files: a commented scenario, the examples, and their delivery traces."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ class Example:
     files: tuple[str, ...]
 
 
-#: All of it is made up by this project, the traces by lte_trace.py, and has the licence of the
-#: program.
+#: All of it is made up by this project, the traces by lte_trace.py, under the program's licence.
 EXAMPLES = {
     "one-flow": Example("one flow over 10 Mbit/s and 40 ms", ("one-flow.toml",)),
     "packet-pair-vs-reno": Example("slow start beside packet pairs on a slow link", ("packet-pair-vs-reno.toml",)),

@@ -1,8 +1,8 @@
 """Figures as data: panels with lines, points, bands, bars, rules and texts, and axes with units.
 
 A figure is declared once and rendered twice: as a chart for a page (`selfclock.report.chart`) and
-as a drawing by matplotlib (`selfclock.report.drawing`) when somebody asks for a file, which is when
-that is imported.
+as a drawing by matplotlib (`selfclock.report.drawing`), which is only imported when a file is
+requested.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ Which = Literal["x", "y"]
 #: Solid, dashed, dotted, dash-dotted; a dash and two dots are for thresholds.
 Dash = Literal["-", "--", ":", "-.", "-.."]
 
-#: How a line goes from one point to the next: straight, or as a step after or before it.
+#: Path from one point to the next: straight, or as a step after or before it.
 Step = Literal["", "after", "before"]
 
-#: Where a text stands relative to its point.
+#: Position of a text relative to its point.
 Horizontal = Literal["left", "center", "right"]
 Vertical = Literal["top", "center", "bottom"]
 
-#: Which axes measure a place: both, or fractions of the panel along x, y or both.
+#: Units of a position: both axes, or fractions of the panel along x, y or both.
 Frame = Literal["data", "fraction", "x-fraction", "y-fraction"]
 
 BLACK, GREY = "#000000", "#666666"
@@ -49,7 +49,7 @@ class Axis:
     _: KW_ONLY
     log: bool = False
     #: Values at the axis's beginning (left, bottom) and end; `None` fits the data. With `low` above
-    #: `high` it runs the other way, as time downwards or the first row of `Cells` on top.
+    #: `high` it is reversed, as for time downwards or the first row of `Cells` on top.
     low: float | None = None
     high: float | None = None
     #: Texts at values, in place of numbers.
@@ -64,7 +64,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Line:
-    """Points joined by a line; a value that is not finite leaves a gap."""
+    """Points joined by a line; a non-finite value leaves a gap."""
 
     x: Values
     y: Values
@@ -80,7 +80,7 @@ class Line:
     #: Diameter of the marker, in points.
     size: float = 4.0
     hollow: bool = False
-    #: Entry of the legend; several elements of one label share an entry. None if empty.
+    #: Entry of the legend; elements with the same label share an entry. Empty for none.
     label: str = ""
 
 
@@ -91,7 +91,7 @@ class Points:
     x: Values
     y: Values
     _: KW_ONLY
-    #: One colour for all, or one for each point.
+    #: One colour for all, or one per point.
     colour: str | Sequence[str] = BLACK
     #: By matplotlib's letter.
     marker: str = "o"
@@ -224,7 +224,7 @@ class Cells:
     colours: Sequence[str] = ("#0072B2", "#FFFFFF", "#D55E00")
     low: float
     high: float
-    #: Written into the squares; none if empty.
+    #: Written into the squares; empty for none.
     texts: Sequence[Sequence[str]] = ()
 
     def shade(self, value: float) -> tuple[int, int, int]:
@@ -248,13 +248,14 @@ class Cells:
 Element = Line | Points | Band | Bars | Intervals | Rule | Span | Shape | Text | Arrow | Cells
 
 
-#: Room beyond the data, as a part of the range: lines go to the edge in x, markers need a little.
+#: Room beyond the data, as a fraction of the range: lines extend to the edge in x, markers need a
+#: little.
 MARGIN_X, MARGIN_MARKED, MARGIN_Y = 0.01, 0.03, 0.05
 
 
 @dataclass
 class Panel:
-    """One pair of axes and what they show; later elements cover earlier ones."""
+    """One pair of axes and their elements; later elements cover earlier ones."""
 
     x: Axis
     y: Axis
@@ -317,8 +318,8 @@ class Panel:
 class Figure:
     """Panels in rows and columns.
 
-    Panels of one column share the x axis if `linked`: they zoom together, and what is pointed at is
-    read in all. With `same_x` all columns do. All panels of a row share the scale of the y axis if
+    Panels of one column share the x axis if `linked`: they zoom together, and hovering reads all of
+    them. With `same_x` all columns do. All panels of a row share the scale of the y axis if
     `same_scale`, all of the figure if `same_y`.
 
     >>> from selfclock.figure import Figure
@@ -357,7 +358,7 @@ class Figure:
 
     @property
     def panel(self) -> Panel:
-        """The first panel, of most figures the only one."""
+        """The first panel, usually the only one."""
         return self.panels[0][0]
 
     @property
@@ -366,7 +367,7 @@ class Figure:
         return [row[0] for row in self.panels]
 
     def limits(self, row: int, column: int, which: Which) -> tuple[float, float]:
-        """Return the first and the last value on an axis of a panel; the first is greater if it runs the other way."""
+        """Return the first and the last value on an axis of a panel; the first is greater on a reversed axis."""
         panels = self._sharing(row, column, which)
         axes = [panel.axis(which) for panel in panels]
         log = any(axis.log for axis in axes)
@@ -386,7 +387,7 @@ class Figure:
         )
 
     def _sharing(self, row: int, column: int, which: Which) -> list[Panel]:
-        """Return the panels that have one range with this one, itself among them."""
+        """Return the panels that share a range with this one, including itself."""
         if (which == "x" and self.linked and self.same_x) or (which == "y" and self.same_y):
             return [panel for line in self.panels for panel in line]
         if which == "x" and self.linked:
@@ -396,13 +397,13 @@ class Figure:
         return [self.panels[row][column]]
 
     def matplotlib(self) -> Drawing:
-        """Return the drawing of matplotlib, to show or change."""
+        """Return the drawing of matplotlib, for display or changes."""
         from selfclock.report import drawing  # noqa: PLC0415
 
         return drawing.draw(self)
 
     def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
-        """Write a file in the format of its ending. Options are those of matplotlib's `savefig`."""
+        """Write a file in the format of its extension. Options are those of matplotlib's `savefig`."""
         from selfclock.report import drawing  # noqa: PLC0415
 
         drawing.save(self, path, **options)

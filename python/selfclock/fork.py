@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 class Run:
-    """A run up to just before a time. It is run once, when the first fork needs it.
+    """A run up to just before a time. It runs once, when the first fork needs it.
 
-    A fork is the same run, to the byte, as that of its scenario from the beginning.
+    A fork equals, to the byte, the run of its scenario from the beginning.
     """
 
     def __init__(self, scenario: Scenario, time: str | Time) -> None:
         self.scenario = scenario
         self.time = Time(time)
-        # Outside of a run is outside, however far.
+        # Outside the run is outside, however far.
         self._trunk = _core.Trunk(scenario._core, min(max(0, self.time.picoseconds), 2**63))
 
     def fork(self, overrides: Sequence[str] = (), progress: Callable[[float], object] | None = None) -> Result:

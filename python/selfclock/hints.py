@@ -1,4 +1,4 @@
-"""Hints on files that were given to the wrong command."""
+"""Hints on files given to the wrong command."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Larger files are not looked into for a hint.
+#: Larger files are not searched for a hint.
 LARGEST = 1 << 20
 
 
 def _keys(path: Path) -> set[str]:
-    """The top-level keys of a TOML file; none if it cannot be read."""
+    """The top-level keys of a TOML file; empty if unreadable."""
     try:
         if not path.is_file() or path.stat().st_size > LARGEST:
             return set()
@@ -23,7 +23,7 @@ def _keys(path: Path) -> set[str]:
 
 
 def for_run(path: Path) -> str | None:
-    """Return a hint on a file that `run` cannot read as a scenario; none if there is none."""
+    """Return a hint on a file that `run` cannot read as a scenario; None without one."""
     if path.suffix == ".py":
         return f"{path} is Python: give it with --algorithm {path}, beside a scenario that names its algorithm"
     keys = _keys(path)
@@ -33,7 +33,7 @@ def for_run(path: Path) -> str | None:
 
 
 def for_sweep(path: Path) -> str | None:
-    """Return a hint on a file that `sweep` cannot read as a grid; none if there is none."""
+    """Return a hint on a file that `sweep` cannot read as a grid; None without one."""
     if path.suffix == ".py":
         return f"{path} is Python: give it with --algorithm {path}, beside a grid that names its algorithm"
     keys = _keys(path)

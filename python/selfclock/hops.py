@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 #: receiver, or not yet.
 FORWARDED, DROPPED, LOST, DELIVERED, UNFINISHED = range(5)
 
-#: Kinds of packets that go from the receiver of the data to its sender.
+#: Kinds of packets from the receiver of data to its sender.
 TOWARDS_SOURCE = ("ack", "syn-ack")
 
-#: Two times that differ by less are one, seconds; the record is exact to a picosecond.
+#: Tolerance within which two times are equal, seconds; the record is exact to a picosecond.
 SAME = 2e-12
 
 _COLUMNS = ("time_s", "event", "link", "flow", "kind", "ecn", "retransmission", "packet", "sequence", "payload_bytes",
@@ -41,41 +41,41 @@ class UnrecordedError(BadInputError):
 
 @dataclass
 class Hops:
-    """A row for each packet on each link, in the order in which they came to it, and a row for each packet.
+    """A row for each packet on each link, in order of arrival, and a row for each packet.
 
-    Times are seconds; NaN where the record does not say.
+    Times are seconds; NaN where the record is silent.
     """
 
     network: Network
     #: Recorded span, in seconds.
     begin: float
     end: float
-    #: Of each hop: row of its packet and index of its link.
+    #: For each hop: row of its packet and index of its link.
     packet: NDArray[np.int64]
     link: NDArray[np.int64]
-    #: It came to the queue; its transmission began; its last bit left; its last bit arrived; it
-    #: went on from there. A packet that was dropped or lost did so at `leave`.
+    #: Arrival at the queue; start of transmission; departure of the last bit; its arrival;
+    #: departure from there. A packet that was dropped or lost left at `leave`.
     enter: NDArray[np.float64]
     start: NDArray[np.float64]
     sent: NDArray[np.float64]
     arrive: NDArray[np.float64]
     leave: NDArray[np.float64]
     fate: NDArray[np.int8]
-    #: Of each packet: its flow, and whether it goes towards the sender of data.
+    #: For each packet: its flow, and whether it travels towards the sender of data.
     flow: NDArray[np.int64]
     back: NDArray[np.bool_]
-    #: It carries payload; the others set connections up or acknowledge.
+    #: Whether it carries payload; other packets set connections up or acknowledge.
     data: NDArray[np.bool_]
     #: On the wire, bytes.
     size: NDArray[np.int64]
     #: Segment number (data) or segments acknowledged, from 1.
     number: NDArray[np.int64]
     again: NDArray[np.bool_]
-    #: When it was first seen CE-marked.
+    #: When it was first CE-marked.
     marked: NDArray[np.float64]
     sent_s: NDArray[np.float64]
     delivered_s: NDArray[np.float64]
-    #: The record is longer: it was cut after `end`.
+    #: Whether the record is longer: it was cut after `end`.
     cut: bool = False
 
 
@@ -124,7 +124,7 @@ def events_of(result: Result, flow: str | None = None) -> pl.LazyFrame:
     if result.record_file is not None:
         events = pl.scan_parquet(result.record_file).select(_COLUMNS)
     elif "packets" in vars(result):
-        # Some columns are built sooner than all, and all sooner than some again.
+        # Selected columns are built faster than all, and all faster than twice a selection.
         events = pl.DataFrame(result.packets).select(_COLUMNS).lazy()
     else:
         events = pl.DataFrame(result.packet_columns(*_COLUMNS)).lazy()
@@ -157,7 +157,7 @@ class _Reader:
         self.packets = len(self.first)
 
     def per_packet(self, event: int) -> NDArray[np.float64]:
-        """Return when this first happened to each packet; NaN: it did not."""
+        """Return when this first happened to each packet; NaN if it did not."""
         times = np.full(self.packets, np.nan)
         rows = np.flatnonzero(self.event == event)[::-1]
         times[self.row[rows]] = self.time[rows]
@@ -189,7 +189,7 @@ class _Reader:
         return hops
 
     def _hops(self) -> tuple[Any, ...]:
-        """Return packet, link and times of each hop, as far as events say them."""
+        """Return packet, link and times of each hop, as far as recorded."""
         on_link = np.flatnonzero(self.link >= 0)
         row, link, event, time = self.row[on_link], self.link[on_link], self.event[on_link], self.time[on_link]
         begins = np.ones(len(row), dtype=bool)
@@ -200,7 +200,7 @@ class _Reader:
             times[name] = np.full(int(begins.sum()), np.nan)
             times[name][hop[event == code]] = time[event == code]
         packet, crossed = row[begins], link[begins]
-        # A packet that is refused by a queue was never in it.
+        # A packet refused by a queue was never in it.
         enter = np.where(np.isnan(times["enter"]), times["drop"], times["enter"])
         dropped, lost = ~np.isnan(times["drop"]), ~np.isnan(times["lose"])
         fate = np.select([dropped, lost], [DROPPED, LOST], UNFINISHED).astype(np.int8)
@@ -210,7 +210,7 @@ class _Reader:
         return packet, crossed, enter, start, unknown, unknown.copy(), leave, fate
 
     def _before(self, hops: Hops) -> None:
-        """Add the hops in which packets were when the record began, and of which it shows the end only."""
+        """Add the hops that were in progress when the record began, of which it shows only the end."""
         if self.span[0] <= 0:
             return
         rows, links = [], []
@@ -234,7 +234,7 @@ class _Reader:
 
 
 def _codes(column: pl.Series, names: Iterable[str]) -> NDArray[np.int64]:
-    """Return a column of names as their places in a list; -1 for nothing."""
+    """Return a column of names as indices into a list; -1 for null."""
     place = {name: at for at, name in enumerate(names)}
     present = column.unique()
     known = pl.DataFrame({"name": present, "code": [place.get(name, -1) for name in present.cast(pl.String)]})
@@ -244,7 +244,7 @@ def _codes(column: pl.Series, names: Iterable[str]) -> NDArray[np.int64]:
 
 def _finish(hops: Hops) -> None:
     """Fill in where each packet went next, and when its last bit left and arrived."""
-    # Of each packet its hops in order; one without a beginning came before those that have one.
+    # The hops of each packet in order; one without a beginning precedes the others.
     order = np.lexsort((np.nan_to_num(hops.enter, nan=-1.0), hops.packet))
     for name in ("packet", "link", "enter", "start", "sent", "arrive", "leave", "fate"):
         setattr(hops, name, getattr(hops, name)[order])
@@ -270,14 +270,13 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     """Compute transmission and arrival of the hops of one link."""
     moves = np.isin(hops.fate[rows], (FORWARDED, DELIVERED, UNFINISHED))
     start, leave = hops.start[rows], hops.leave[rows]
-    # A drop-tail queue takes the rate of the moment in which a packet comes, the others that of its
-    # transmission.
+    # A drop-tail queue applies the rate at a packet's arrival, the others that at its transmission.
     since = np.where(np.isnan(hops.enter[rows]) | (link.discipline != "drop-tail"), start, hops.enter[rows])
     rate, delay = np.full(len(rows), float(link.rate_bps)), np.full(len(rows), link.delay_s)
     for at, changed_rate, changed_delay in link.changes:
         rate[since >= at], delay[since >= at] = changed_rate, changed_delay
     length = np.zeros(len(rows)) if link.trace else hops.size[hops.packet[rows]] * 8 / rate
-    # Of what was on its way when the record began only the arrival is known.
+    # For packets in flight when the record began, only the arrival is known.
     start = np.where(np.isnan(start) & moves & ~np.isnan(leave), leave - delay - length, start)
     sent = start + length
     computed = sent + delay
@@ -287,5 +286,5 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     hops.start[rows] = start
     hops.sent[rows] = np.where(hops.fate[rows] == LOST, leave, np.minimum(sent, np.where(moves, arrive, sent)))
     hops.arrive[rows] = np.where(moves, arrive, leave)
-    # What has arrived and not gone on is held beyond the end of the record.
+    # Packets that have arrived and not left are held beyond the end of the record.
     hops.leave[rows] = np.where(np.isnan(leave), np.maximum(arrive, hops.end), leave)

@@ -1,9 +1,9 @@
-"""Signals that end the command line: each ends it cleanly, whenever it comes.
+"""Signals that end the command line: each ends it cleanly, at any time.
 
 While the command line is being imported nothing has been written, and a signal may end the process
-at once; this module imports next to nothing, so that it is asked first. From then on SIGINT,
-SIGTERM and SIGHUP raise an exception in the main thread, on whose way out everything half-written
-is removed.
+at once; this module imports almost nothing, so that it can be loaded first. From then on SIGINT,
+SIGTERM and SIGHUP raise an exception in the main thread, whose handlers remove everything
+half-written.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from types import FrameType
 
-#: Signals of a closed terminal and of a system that shuts down.
+#: Signals of a closed terminal and of a system shutdown.
 ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 
@@ -42,14 +42,14 @@ def is_command_line() -> bool:
     return started in {"selfclock", "selfclock.exe"}
 
 
-#: Ctrl-C ends the process as yet.
+#: Ctrl-C still ends the process directly.
 _silent: list[bool] = []
 
 
 def end_silently() -> None:
     """Let Ctrl-C end the process without a traceback, until `raise_exceptions`.
 
-    Not by the system's own way: polars, once it is imported, passes signals on to Python alone.
+    Not the system's default: polars, once imported, passes signals only to Python.
     """
     if is_command_line() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
@@ -61,7 +61,7 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def raise_exceptions() -> None:
-    """Let the signals that end a process raise exceptions; those that are ignored, as `nohup` has it, stay ignored."""
+    """Let the ending signals raise exceptions; ignored ones, as under `nohup`, stay ignored."""
     if _silent:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in ENDING:
@@ -70,6 +70,6 @@ def raise_exceptions() -> None:
 
 
 def _raise(number: int, _frame: FrameType | None) -> NoReturn:
-    # A second one while the first is dealt with ends the process at once.
+    # A second one during the handling of the first ends the process at once.
     signal.signal(number, signal.SIG_DFL)
     raise Terminated(number)

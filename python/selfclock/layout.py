@@ -1,4 +1,4 @@
-"""Where the nodes of a network are drawn: routers in layers from left to right by hops, hosts beside their router."""
+"""Placement of a network's nodes: routers in layers from left to right by hops, hosts beside their router."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 #: Hosts drawn at one side of a router; more are folded into a bundle.
 MOST_HOSTS = 8
-#: Nodes that are no hosts; a drawing of more says nothing.
+#: Maximum number of routers; a drawing of more is illegible.
 MOST_ROUTERS = 40
 #: Rows between routers of one layer, and between a router and hosts below it.
 APART, BELOW = 5.0, 2.2
-#: Layers between a router and hosts beside it: what happens, happens between routers.
+#: Layers between a router and hosts beside it: the space is for the links between routers.
 BESIDE = 0.6
 
 Kind = Literal["host", "router", "bundle"]
@@ -32,7 +32,7 @@ class Place:
     x: float
     y: float
     kind: Kind
-    #: Nodes that it stands for.
+    #: Number of nodes it represents.
     count: int = 1
 
 
@@ -45,13 +45,13 @@ class Cable:
     #: Indices of the links of the network, from a to b and from b to a.
     there: tuple[int, ...]
     back: tuple[int, ...]
-    #: Rows by which its middle is out of the straight line, so that it passes by what is there.
+    #: Offset of its middle from the straight line, in rows, to avoid obstacles.
     bend: float = 0.0
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A drawing of a network, without its look."""
+    """A drawing of a network, without styles."""
 
     places: tuple[Place, ...]
     cables: tuple[Cable, ...]
@@ -83,7 +83,7 @@ def layout_of(network: Network) -> Layout | None:
     ways = list(dict.fromkeys(tuple(node_of[name] for name in flow.nodes) for flow in network.flows))
     ends = {node for way in ways for node in (*way[:1], *way[-1:])} - {node for way in ways for node in way[1:-1]}
     inner = {node for node, near in enumerate(neighbours) if len(near) != 1}
-    # Where two nodes have only each other, none is a router.
+    # If two nodes have only each other, neither is a router.
     inner |= {node for node, near in enumerate(neighbours) if node not in inner and not near & inner}
     if len(inner) > MOST_ROUTERS:
         return None
@@ -111,7 +111,7 @@ def layout_of(network: Network) -> Layout | None:
 
 
 def _layers(inner: Sequence[int], routes: Iterable[tuple[int, ...]], neighbours: Sequence[set[int]]) -> dict[int, int]:
-    """Give each router the number of hops before it on the longest way to it; a way back is not counted."""
+    """Give each router the number of hops on the longest path to it; return paths are not counted."""
     after: dict[int, set[int]] = defaultdict(set)
 
     def reaches(node: int, other: int) -> bool:
@@ -195,7 +195,7 @@ def _hosts(
 
 
 def _cables(network: Network, place_of: Sequence[int], places: Sequence[Place]) -> Iterable[Cable]:
-    """Pair the links between two places; parallel cables bend apart, and a long one bends around what is between."""
+    """Pair the links between two places; parallel cables bend apart, and a long one bends around obstacles."""
     node_of = {name: node for node, name in enumerate(network.nodes)}
     there: dict[tuple[int, int], list[int]] = defaultdict(list)
     for index, link in enumerate(network.links):

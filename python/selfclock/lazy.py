@@ -1,4 +1,4 @@
-"""Packages that are slow to import, imported at their first use.
+"""Slow packages, imported on first use.
 
 `from selfclock.lazy import np, pl` stands for `import numpy as np` and `import polars as pl`.
 """
@@ -10,11 +10,11 @@ from types import ModuleType
 
 
 class _Lazy(ModuleType):
-    """A module that is imported when something of it is asked for."""
+    """A module imported on first attribute access."""
 
     def __getattr__(self, name: str) -> object:
         found = getattr(importlib.import_module(self.__name__), name)
-        # The next time it is there.
+        # Found directly the next time.
         setattr(self, name, found)
         return found
 

@@ -1,4 +1,4 @@
-"""The replay of a packet record: the drawing of the network, and the place of each packet over time."""
+"""The replay of a packet record: the drawing of the network, and each packet's position over time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from selfclock.network import Network
     from selfclock.result import Result
 
-#: Packet-hops of one replay; more would be a page of more than some 3 MB.
+#: Maximum packet-hops of one replay, for a page of at most some 3 MB.
 MOST_HOPS = 250_000
-#: No time, in the columns of a replay.
+#: Null time in the columns of a replay.
 NEVER = 2**32 - 1
 
 
@@ -61,7 +61,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
     groups = groups_of(hops.network)
     edges = _Edges(hops.network, layout)
     edge = edges.of_link[hops.link]
-    # What was on its way when the record began had left before.
+    # Packets in flight when the record began had left before.
     origin = min(hops.begin, float(np.nanmin(hops.start, initial=hops.begin)))
     tick = max(1e-9, math.ceil((hops.end - origin) / 3.5) * 1e-9)
     most_waiting = [_most_waiting(hops, edge == index) for index in range(len(edges.links))]
@@ -108,7 +108,7 @@ def _notes(hops: Hops, layout: Layout) -> list[str]:
 
 
 class _Edges:
-    """Links as they are drawn: one way between two places; those of a bundle are one."""
+    """Links as drawn: one direction between two places; those of a bundle are one."""
 
     def __init__(self, network: Network, layout: Layout) -> None:
         self.network = network
@@ -123,13 +123,13 @@ class _Edges:
                     self.ends.append((start, end, cable.bend))
 
     def described(self, sizes: dict[int, int]) -> list[dict[str, Any]]:
-        """Return name, ends, and what is written of each; `sizes` has those whose packets have one size."""
+        """Return name, ends and label of each; `sizes` has those with a constant packet size."""
         rows = []
         for row, (links, (start, end, bend)) in enumerate(zip(self.links, self.ends, strict=True)):
             link = self.network.links[links[0]]
             limit, unit = link.limit_packets, "packets"
             if link.limit_bytes is not None:
-                # Where all packets have one size, a limit in bytes is one in packets.
+                # With a constant packet size, a limit in bytes is one in packets.
                 size = sizes.get(row)
                 limit, unit = (link.limit_bytes, "B") if size is None else (link.limit_bytes // size, "packets")
             rows.append({

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-#: How alike two names must be, as `difflib` measures it.
+#: Minimum similarity of two names, as `difflib` measures it.
 LIKENESS = 0.6
 
-#: More names than this are not listed where one is near.
+#: Longer lists of names are omitted if one is near.
 LISTED = 12
 
 
 def nearest(given: str, names: Iterable[str]) -> str | None:
-    """Return the name that was probably meant, whatever its case; none if none is near."""
+    """Return the closest name, whatever its case; None if none is near."""
     by_lower = {name.lower().replace("_", "-"): name for name in names}
     near = difflib.get_close_matches(given.strip().lower().replace("_", "-"), by_lower, 1, LIKENESS)
     return by_lower[near[0]] if near else None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkLink:
-    """A one-way link, as it is at the beginning of the run."""
+    """A one-way link at the beginning of the run."""
 
     name: str
     #: The nodes that it leaves and enters.
@@ -26,13 +26,13 @@ class NetworkLink:
     limit_packets: int | None
     limit_bytes: int | None
     discipline: str
-    #: Its queue can mark packets.
+    #: Whether its queue can mark packets.
     marks: bool
-    #: Rate and delay stay as they are.
+    #: Whether rate and delay are constant.
     constant: bool
-    #: It sends at the opportunities of a delivery trace.
+    #: Whether it sends at the opportunities of a delivery trace.
     trace: bool
-    #: A further random delay, below this.
+    #: An additional random delay, below this.
     jitter_s: float
     #: Time, rate in bit/s and delay of each change.
     changes: tuple[tuple[float, int, float], ...]
@@ -45,19 +45,19 @@ class NetworkFlow:
     """A flow and its path."""
 
     name: str
-    #: As records name it; "udp" for UDP.
+    #: Its algorithm in records; "udp" for UDP.
     algorithm: str
-    #: Links that data takes, and that acknowledgements take.
+    #: Links of its data, and of its ACKs.
     forward: tuple[NetworkLink, ...]
     reverse: tuple[NetworkLink, ...]
     #: Propagation delay both ways, without transmission times.
     delay_s: float
-    #: When it may start, before a random delay, and when it stops at the latest.
+    #: Earliest start, before a random delay, and latest stop.
     start_s: float
     stop_s: float
     #: Rates of UDP in bit/s on the wire, each from a time on.
     offered: tuple[tuple[float, int], ...]
-    #: Payload of a full segment, and what it is on the wire; none for UDP.
+    #: Payload of a full segment, and its size on the wire; None for UDP.
     payload_bytes: int | None
     packet_bytes: int | None
     #: Short connections that come and go.
@@ -65,18 +65,18 @@ class NetworkFlow:
 
     @property
     def nodes(self) -> list[str]:
-        """Names of the nodes on the way of its data, its ends included."""
+        """Names of the nodes on the path of its data, ends included."""
         return [self.forward[0].source, *(link.target for link in self.forward)] if self.forward else []
 
 
 @dataclass(frozen=True)
 class Capacity:
-    """Capacity of a bottleneck and the path around it, in full packets."""
+    """Capacity of a bottleneck and its path, in full packets."""
 
     link: NetworkLink
     #: Rate times base round-trip time.
     bdp_packets: float
-    #: The limit of the queue; none if it has no limit.
+    #: The limit of the queue; None without a limit.
     buffer_packets: float | None
 
 
@@ -90,7 +90,7 @@ class Network:
 
     @classmethod
     def read(cls, document: str) -> Network:
-        """Return the network of a JSON text of the compiled part."""
+        """Parse the network from the compiled part's JSON text."""
         read = json.loads(document)
         links = tuple(NetworkLink(**_renamed(link)) for link in read["links"])
         flows = (
@@ -108,16 +108,16 @@ class Network:
         return tuple(flow for flow in self.flows if flow.payload_bytes is not None)
 
     def tightest(self, flows: Iterable[NetworkFlow] | None = None) -> NetworkLink:
-        """Return the link on the way of these flows' data with the least rate per flow that crosses it."""
+        """Return the link on these flows' data path with the least rate per crossing flow."""
         shares = self._shares()
         on_the_way = [link for flow in flows or self.flows for link in flow.forward] or list(self.links)
         return min(on_the_way, key=lambda link: shares.get(link.name, float("inf")))
 
     def bottleneck(self) -> NetworkLink | None:
-        """Return the bottleneck of every TCP flow; none if they have none in common.
+        """Return the bottleneck of every TCP flow; None if they have none in common.
 
-        The bottleneck of a flow is the link on the way of its data with the least rate per flow
-        that crosses it, the first of several.
+        The bottleneck of a flow is the link on its data path with the least rate per crossing flow,
+        the first of several.
         """
         shares = self._shares()
         found = {
@@ -128,7 +128,7 @@ class Network:
         return next(link for link in self.links if link.name in found)
 
     def capacity(self) -> Capacity | None:
-        """Return the path's capacity; none unless bottleneck, base RTT and packet size are common to all flows."""
+        """Return the path's capacity; None unless bottleneck, base RTT and packet size are common to all flows."""
         link, flows = self.bottleneck(), self.tcp()
         paths = {(round(flow.delay_s, 12), flow.packet_bytes) for flow in flows}
         constant = all(each.constant for flow in flows for each in (*flow.forward, *flow.reverse))
@@ -140,7 +140,7 @@ class Network:
         return Capacity(link, link.rate_bps * delay_s / 8 / packet, limit)
 
     def _shares(self) -> dict[str, float]:
-        """The rate of each link that data crosses, per flow that does."""
+        """The rate of each link that data crosses, per crossing flow."""
         crossing = Counter(link.name for flow in self.flows for link in flow.forward)
         return {link.name: link.rate_bps / crossing[link.name] for link in self.links if link.name in crossing}
 

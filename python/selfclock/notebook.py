@@ -1,4 +1,4 @@
-"""How a result shows itself in a notebook: its tables, cut short, and its figure."""
+"""Display of a result in a notebook: its tables, shortened, and its figure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from selfclock.figure import Figure
     from selfclock.parts import Table
 
-#: Rows of a table; all of them stand in `summary`, `measures` or the like.
+#: Maximum number of rows; `summary`, `measures` and the like contain all.
 MOST_SHOWN = 20
 
 

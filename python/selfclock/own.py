@@ -40,7 +40,7 @@ EVENTS = (
 )
 #: Attributes that an event method can set.
 SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")
-#: Without these there is no congestion control.
+#: The required methods of a congestion control.
 NEEDED = ("on_ack", "on_loss", "on_timeout")
 
 
@@ -74,21 +74,21 @@ def parameter(
     The kind follows from the default: `True` or `False`, one of `choices`, or a number from
     `minimum` to `maximum`. With the unit "s" it is a time, with "B" a size, with "bit/s" a rate: a
     scenario gives these with a unit, as in `"20 ms"`, and the instance has seconds, bytes and
-    bit/s. `source` is where the default comes from.
+    bit/s. `source` is the source of the default.
     """
     return _Parameter(default, about, unit, minimum, maximum, tuple(choices), source)
 
 
 Class = TypeVar("Class", bound=type[CongestionControl])
 
-#: The sources of the files that `load_algorithms` has read, by the name of the file.
+#: The sources of the files read by `load_algorithms`, by file name.
 _loaded: dict[str, Source] = {}
 _loading = threading.Lock()
 
 #: The registered classes by name.
 _registered: dict[str, type[CongestionControl]] = {}
 
-#: Folders of the files that were loaded.
+#: Folders of the loaded files.
 _folders: set[Path] = set()
 
 #: Provenance of each algorithm at its registration, by name.
@@ -96,10 +96,10 @@ _sources: dict[str, Source] = {}
 
 
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
-    """Register a class under a name that can stand wherever a built-in one can; a decorator.
+    """Register a class under a name that can be used like a built-in one; a decorator.
 
-    The first paragraph of the class's docstring is what `selfclock algorithms` says of it. A class
-    registered later under the same name takes its place, for scenarios that are read after that.
+    The first paragraph of the class's docstring is its description in `selfclock algorithms`. A
+    class registered later under the same name replaces it, for scenarios read after that.
     """
 
     def register(own: Class) -> Class:
@@ -132,7 +132,7 @@ def registered() -> dict[str, type[CongestionControl]]:
 
 
 def sources(names: Iterable[str]) -> dict[str, Source]:
-    """Return the sources of the user-defined algorithms among these, in the order of their names.
+    """Return the sources of the user-defined algorithms among these, sorted by name.
 
     A name may have an estimator after it, as "my-aimd+icim".
     """
@@ -191,7 +191,7 @@ def _check_default(where: str, one: _Parameter) -> None:
 def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
     """Run Python files that register congestion controls; return the names that they registered.
 
-    `selfclock run --algorithm FILE` does this. A file can import what lies beside it.
+    `selfclock run --algorithm FILE` does this. A file can import its neighbours.
     """
     names: list[str] = []
     for path in map(Path, paths):
@@ -206,16 +206,16 @@ def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
 
 
 def loaded_sources() -> dict[str, Source]:
-    """Return the sources that `load_algorithms` has read, for another process to load."""
+    """Return the sources read by `load_algorithms`, for another process to load."""
     return dict(_loaded)
 
 
 def load_sources(files: dict[str, Source]) -> None:
-    """Load the algorithms of another process, unless that has been done here."""
+    """Load the algorithms of another process, unless already done here."""
     with _loading:
         for name, source in files.items():
             if _loaded.get(name) != source:
-                # Kept for as long as the process lives: tracebacks show lines of it.
+                # Kept for the life of the process: tracebacks show its lines.
                 folder = Path(tempfile.mkdtemp(prefix="selfclock-"))
                 for relative, text in source.files.items():
                     (folder / relative).parent.mkdir(parents=True, exist_ok=True)
@@ -235,14 +235,14 @@ def _run(path: Path) -> None:
     module = importlib.util.module_from_spec(spec)
     # Where `copy` and `inspect` look for the module of a class.
     sys.modules[name] = module
-    # The file may have changed since it was read last.
+    # The file may have changed since the last read.
     linecache.checkcache(str(path))
     beside = str(path.absolute().parent)
     if beside not in sys.path:
         sys.path.append(beside)
     writes_bytecode = sys.dont_write_bytecode
-    # Compiled files are told apart by the second: one written now would hide a change in the same
-    # second.
+    # Compiled files are distinguished by the second: one written now would hide a change in the
+    # same second.
     sys.dont_write_bytecode = True
     try:
         _folders.add(path.absolute().parent)
@@ -259,7 +259,7 @@ def _run(path: Path) -> None:
 
 
 def _forget(source: Source) -> None:
-    """Forget imports from a folder of algorithms, which may have changed or be that of another folder."""
+    """Forget imports from a folder of algorithms, which may have changed or belong to another folder."""
     helpers = list(source.files)[1:]
     names = {helper.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for helper in helpers}
     for name in names & sys.modules.keys():
@@ -270,7 +270,7 @@ def _forget(source: Source) -> None:
 
 @contextlib.contextmanager
 def _first(folder: str) -> Iterator[None]:
-    """Let a folder come before all others where modules are looked for."""
+    """Put a folder first in the module search path."""
     sys.path.insert(0, folder)
     try:
         yield

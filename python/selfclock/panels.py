@@ -23,22 +23,21 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: Largest number of flows whose slow start threshold is drawn; beyond it, nobody could tell them
-#: apart.
+#: Maximum number of flows with a drawn slow start threshold; more would be indistinguishable.
 MOST_THRESHOLDS = 4
 
-#: Links whose queues are drawn: those with the longest ones.
+#: Maximum number of drawn queues: the longest ones.
 MOST_LINKS = 8
 
-#: The samples before and after a drop say when it was; of more packets than this, no marks are
-#: drawn one by one.
+#: Maximum number of packets with individual marks; the samples before and after a drop show its
+#: time.
 MOST_MARKS = 5_000
 
 
 def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
     """Congestion windows in segments, slow start thresholds, and the path's capacity.
 
-    Of an emulation what is in flight stands for the window, which only the sender knows.
+    For an emulation the flight replaces the window, which only the sender knows.
     """
     panel.y.label = "window (segments)" if traces.has_windows else "in flight (segments)"
     panel.y.low = 0.0
@@ -106,7 +105,7 @@ def _offered(result: Result) -> list[tuple[str, Values, Values]]:
 
 
 def _datagrams(result: Result) -> list[Curve]:
-    """The mean rates at which UDP flows send: on the wire, as steps."""
+    """The mean rates of UDP flows: on the wire, as steps."""
     flows = [flow for flow in result.scenario.network.flows if flow.algorithm == "udp" and flow.start_s < flow.stop_s]
     curves = []
     for number, flow in enumerate(flows[:MOST_LINKS]):
@@ -164,7 +163,7 @@ def queue(panel: Panel, result: Result, *, only: Sequence[str] = (), colour: str
 
 
 def _marks(panel: Panel, result: Result, links: list[str]) -> str:
-    """Draw CE marks one by one if packets are on record; return how many there were, if not all are drawn."""
+    """Draw CE marks individually if packets were recorded; return their number if not all are drawn."""
     marked = {link["name"]: link["ce_marks"] for link in result.summary["links"] if link["name"] in links}
     total = sum(marked.values())
     if not total:

@@ -51,8 +51,8 @@ pub fn columns(plan: &Plan, outcome: &Outcome, arrays: &mut Arrays) -> Value {
     json!({ "time_s": time_s, "flows": flows, "links": links, "phases": Phase::ALL.map(Phase::name) })
 }
 
-/// Samples that each owner has. Links are served ahead of the clock: of a run under way some have
-/// samples of times to come.
+/// Number of samples that each owner has. Links are served ahead of the clock: during a run some
+/// have samples of future times.
 fn whole_rows(times_s: &[f64], owners: &[u32], now_s: f64) -> usize {
     let of_first =
         times_s.iter().zip(owners).take_while(|&(&time, owner)| *owner == owners[0] && time <= now_s);

@@ -1,4 +1,4 @@
-//! Exports of the module: a buffer for a request, a call, and where its reply stands.
+//! Exports of the module: a request buffer, a call, and the location of its reply.
 //!
 //! Plain exports, not `wasm-bindgen`: functions of numbers need no generated JavaScript and no tool
 //! of a matching version.
@@ -27,7 +27,7 @@ pub extern "C" fn input(length: usize) -> *const u8 {
     })
 }
 
-/// Answers the request. After a trap the module is of no use any more; [`panic`] may know why.
+/// Processes the request. After a trap the module is unusable; [`panic`] may know why.
 #[unsafe(no_mangle)]
 pub extern "C" fn call() {
     std::panic::set_hook(Box::new(|reason| PANIC.set(reason.to_string())));

@@ -1,4 +1,4 @@
-//! Packets on links: a row for each packet on each link, put together from the events of a packet
+//! Packets on links: a row for each packet on each link, assembled from the events of a packet
 //! record.
 
 use selfclock_congestion::units::{Duration, Time};
@@ -35,13 +35,13 @@ pub struct Hop {
     pub link: u32,
     pub flow: u32,
     pub packet: u32,
-    /// It came to the queue.
+    /// Arrival at the queue.
     pub enter: f64,
     /// Its transmission began.
     pub start: f64,
-    /// Its last bit left.
+    /// Departure of the last bit.
     pub sent: f64,
-    /// Its last bit arrived.
+    /// Arrival of the last bit.
     pub arrive: f64,
     pub size: u32,
     /// Segment number from 1, or segments acknowledged.
@@ -50,8 +50,7 @@ pub struct Hop {
     pub look: u8,
 }
 
-/// Longest time before the window in which packets are recorded, so that those on their way at its
-/// beginning are known.
+/// Maximum recording time before the window, so that packets in flight at its beginning are known.
 const LONGEST_LEAD_S: f64 = 5.0;
 
 /// Times of the record are exact to a picosecond; those computed here differ by less than this,
@@ -63,16 +62,16 @@ const SAME_S: f64 = 2e-12;
 pub struct Hops {
     window: Window,
     begin: f64,
-    /// Those that have ended, within the window.
+    /// Ended hops, within the window.
     rows: Vec<Hop>,
-    /// The hop that each packet is on.
+    /// The current hop of each packet.
     open: BTreeMap<u64, Hop>,
-    /// When there were more rows than the window may have.
+    /// Time at which the number of rows exceeded the limit.
     overflowed: Option<f64>,
 }
 
 impl Hops {
-    /// None yet, of a window of a run of this plan, in which the record of packets is switched on.
+    /// Empty, for a window of a run of this plan, whose packet record it switches on.
     pub fn new(plan: &mut Plan, window: Window) -> Self {
         let begin = (window.from_s - lead(plan)).max(0.0);
         plan.record.packets = true;
@@ -81,7 +80,7 @@ impl Hops {
         Self { window, begin, rows: Vec::new(), open: BTreeMap::new(), overflowed: None }
     }
 
-    /// There are as many rows as the window may have: the rest of the run adds none.
+    /// Whether the window has its maximum of rows: the rest of the run adds none.
     pub fn is_full(&self) -> bool {
         self.overflowed.is_some()
     }
@@ -126,7 +125,7 @@ impl Hops {
         }
     }
 
-    /// A packet has come to the end of the link that it was on, if that is known.
+    /// A packet has reached the end of its link, if that is known.
     fn end(&mut self, plan: &Plan, packet: u64, time: f64, fate: Fate) {
         let Some(mut hop) = self.open.remove(&packet) else { return };
         hop.fate = fate;
@@ -147,8 +146,8 @@ impl Hops {
         }
     }
 
-    /// The rows of the window, in the order of their beginning, what they cover, and whether that
-    /// is less than was asked for. `now_s`: how far the run has come.
+    /// The rows of the window, in the order of their beginning, the period they cover, and whether
+    /// that is shorter than requested. `now_s`: progress of the run.
     pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
         for hop in std::mem::take(&mut self.open).into_values() {
             self.keep(hop);
@@ -178,8 +177,8 @@ impl Hop {
 
     fn transmit(&mut self, plan: &Plan, record: &PacketRecord, time: f64) {
         let link = &plan.links[self.link as usize];
-        // A drop-tail queue takes the rate of the moment in which a packet comes, the others that
-        // of its transmission.
+        // A drop-tail queue applies the rate at a packet's arrival, the others that at its
+        // transmission.
         let since = if link.discipline.entry().name == "drop-tail" { self.enter } else { time };
         let (rate, delay) = settings(link, since);
         let length = if link.trace.is_some() { 0.0 } else { f64::from(self.size) * 8.0 / rate };

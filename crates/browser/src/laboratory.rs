@@ -19,7 +19,7 @@ use crate::request::{Limits, Request, Text, Window};
 use crate::run::Run;
 use crate::size::Size;
 
-/// All runs of a page, each with a number.
+/// All runs of a page, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Laboratory {
     runs: BTreeMap<u32, Run>,
@@ -27,8 +27,8 @@ pub struct Laboratory {
 }
 
 impl Laboratory {
-    /// Answers a request, JSON as the module `request` has it. The reply to one that is
-    /// refused is `{"refusal": ...}`.
+    /// Answers a request, JSON as defined in the module `request`. The reply to a refused one is
+    /// `{"refusal": ...}`.
     pub fn answer(&mut self, request: &str) -> Reply {
         let mut arrays = Arrays::default();
         let parsed = serde_json::from_str(request).map_err(|error| Refusal::Failed(error.to_string()));

@@ -1,8 +1,8 @@
-//! The simulator as a WebAssembly module for browsers: a text with a request in, JSON and columns
-//! of numbers out.
+//! The simulator as a WebAssembly module for browsers: a request as text in, JSON and columns of
+//! numbers out.
 //!
-//! Nothing here knows of a clock, a thread or a file. A run is advanced by a number of events at a
-//! time, so that whoever calls can stop between two slices. `lab/src/core.ts` is the other side of
+//! It uses no clock, thread or file. A run is advanced by a number of events at a time, so that the
+//! caller can stop between slices. `lab/src/core.ts` is the other side of
 //! [`laboratory::Laboratory::answer`].
 
 mod columns;

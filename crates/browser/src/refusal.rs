@@ -1,11 +1,11 @@
-//! Why there is no result.
+//! Why a request was refused.
 
 use selfclock_simulator::scenario::ScenarioError;
 use serde_json::{Value, json};
 
 use crate::size::Size;
 
-/// A request that is not fulfilled.
+/// A refused request.
 #[derive(Clone, Debug)]
 pub enum Refusal {
     /// The scenario has an error.

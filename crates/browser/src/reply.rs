@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 /// The reply to a request.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
-    /// JSON text. An array stands in it as `{"array": "f64", "at": 0, "length": 3}`: type, first
+    /// JSON text. An array is written as `{"array": "f64", "at": 0, "length": 3}`: type, first
     /// byte, values.
     pub json: String,
     /// The arrays.
@@ -22,7 +22,7 @@ impl Arrays {
         &self.0
     }
 
-    /// Adds an array of real numbers; returns what stands for it in the JSON.
+    /// Adds an array of real numbers; returns its JSON placeholder.
     pub fn reals(&mut self, values: impl ExactSizeIterator<Item = f64>) -> Value {
         self.put("f64", values, f64::to_le_bytes)
     }

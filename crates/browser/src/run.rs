@@ -8,18 +8,17 @@ use selfclock_simulator::{Outcome, Progress, Simulation, Stopped};
 use crate::hops::Hops;
 use crate::refusal::Refusal;
 
-/// A run under way.
+/// A run in progress.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// As the scenario says; if packets are recorded, only up to the end of their window.
+    /// According to the scenario; with packet records, only to the end of their window.
     Free { plan: Box<Plan>, simulation: Box<Simulation>, packets: Option<(Hops, Time)> },
     /// A flow is steered.
     Steered(Box<Environment>),
 }
 
-/// The window of a steered flow, if none is set, in multiples of its rate times the RTT: BBR's
-/// cwnd_gain, which leaves room for delayed ACKs, so that the rate and not the window is what
-/// limits.
+/// Default window of a steered flow, in multiples of its rate times the RTT: BBR's cwnd_gain, which
+/// leaves room for delayed ACKs, so that the rate is the limit.
 const WINDOW_GAIN: f64 = 2.0;
 /// Minimum of that window, segments.
 const SMALLEST_WINDOW: f64 = 4.0;
@@ -47,7 +46,7 @@ impl Run {
         }
     }
 
-    /// Runs at most `events` events; true when the run, or the window of packets, is over.
+    /// Runs at most `events` events; true when the run, or the packet window, is over.
     pub fn advance(&mut self, events: u64) -> Result<bool, Refusal> {
         let Self::Free { plan, simulation, packets } = self else {
             return Err(Refusal::Failed("a steered run goes on by steps".to_owned()));
@@ -77,7 +76,7 @@ impl Run {
         Ok(environment.step(command, Duration::from_seconds(length_s))?.values())
     }
 
-    /// Ends the run where it is.
+    /// Ends the run now.
     pub fn finish(self) -> Outcome {
         match self {
             Self::Free { simulation, .. } => simulation.finish(),
@@ -85,7 +84,7 @@ impl Run {
         }
     }
 
-    /// Ends the run where it is and takes the packets on its links.
+    /// Ends the run now and returns the packets on its links.
     pub fn hops(self) -> Result<(Plan, Hops, f64), Refusal> {
         let Self::Free { plan, simulation, packets: Some((mut hops, _)) } = self else {
             return Err(Refusal::Failed("no packets of this run are recorded".to_owned()));

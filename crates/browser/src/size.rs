@@ -13,7 +13,7 @@ const BYTES_OF_A_SAMPLE: f64 = 24.0;
 /// Bytes of a flow and of a link, as scenario files estimate them.
 const BYTES: (f64, f64) = (2048.0, 1024.0);
 
-/// An estimate of what a run needs.
+/// Estimated demands of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Packets that cross links.
@@ -39,7 +39,7 @@ impl Size {
         Self { packet_hops, samples, bytes, seconds: packet_hops / limits.packet_hops_per_s }
     }
 
-    /// Refuses what is too large, with what it would need.
+    /// Refuses a run that is too large, with its demands.
     pub fn check(self, limits: Limits) -> Result<Self, Refusal> {
         if self.packet_hops <= limits.most_packet_hops {
             return Ok(self);

@@ -38,7 +38,7 @@ impl Page {
         self.reply(&request).0
     }
 
-    /// Opens a run with further keys in the request.
+    /// Opens a run with additional keys in the request.
     fn open(&mut self, more: Value) -> Value {
         let mut request = json!({
             "scenario": { "toml": SCENARIO },
@@ -118,13 +118,13 @@ fn the_fingerprint_is_that_of_the_run() {
     assert_eq!(reply["fingerprint"], format!("{:016x}", fingerprint(natively())));
 }
 
-/// The columns of a run under way are the beginning of those at its end.
+/// The columns during a run are the beginning of those at its end.
 #[test]
 fn columns_before_the_end_are_the_first_of_all() {
     let mut page = Page::default();
     let opened = page.open(json!({}));
     let run = &opened["run"];
-    // A panic was here: links served ahead of the clock had more rows than flows.
+    // Formerly a panic: links served ahead of the clock had more rows than flows.
     for _ in 0..80 {
         page.ask(json!({ "advance": { "run": run, "events": 97 } }));
         page.ask(json!({ "columns": { "run": run } }));
@@ -239,7 +239,7 @@ fn a_steered_flow_sends_at_its_rate() {
     assert_eq!((step["lost_bytes"].as_f64(), step["timeouts"].as_f64()), (Some(0.0), Some(0.0)));
     let rtt = step["rtt_s"].as_f64().expect("an RTT");
     assert!((0.024..0.030).contains(&rtt), "{rtt}");
-    // Twice what the link carries fills 40 packets in a tenth of a second, and then half is lost.
+    // Twice the link's rate fills 40 packets in a tenth of a second, and then half is lost.
     for _ in 0..2 {
         step = page.ask(request(20e6));
     }
@@ -288,8 +288,8 @@ fn packets_in_motion_are_those_of_the_run() {
     assert_eq!(crossed, summary.links[bottleneck as usize].packets);
 }
 
-/// A window in the middle shows the same packets as a record from the beginning, those under way at
-/// its beginning too.
+/// A window in the middle shows the same packets as a record from the beginning, including those in
+/// flight at its beginning.
 #[test]
 fn a_window_shows_what_a_whole_record_does() {
     let mut page = Page::default();
@@ -318,7 +318,7 @@ fn a_window_with_too_many_packets_is_cut() {
     page.run(&opened["run"], 5_000);
     let (hops, _) = page.reply(&json!({ "hops": { "run": opened["run"] } }));
     assert_eq!(hops["cut"], true);
-    // Five hundred that have ended, and what is on its way: 40 packets wait, and the path holds 25.
+    // Five hundred that have ended, and those in flight: 40 packets wait, and the path holds 25.
     let rows = hops["link"]["length"].as_u64().expect("a length");
     assert!((500..700).contains(&rows), "{rows}");
     assert!(hops["until_s"].as_f64().is_some_and(|until| until > 1.0 && until < 2.0), "{}", hops["until_s"]);

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Bytes that are kept of each packet: the longest headers of IPv6 without extensions and TCP, and
-/// what follows them.
+/// Bytes stored of each packet: the longest headers of IPv6 without extensions and TCP, and some
+/// payload.
 pub const KEPT: usize = 160;
 
 /// `if_tsresol`: timestamps count units of 10^-9 s.
@@ -41,7 +41,7 @@ pub struct Captured {
 }
 
 impl Captured {
-    /// A host sends a packet (`outbound`), or gets it.
+    /// A host sends (`outbound`) or receives a packet.
     pub fn add(&mut self, host: usize, outbound: bool, time: Time, packet: &[u8]) {
         let kept = packet.len().min(KEPT);
         self.frames.push(Frame { host, outbound, time, length: packet.len() as u32, kept });

@@ -3,13 +3,13 @@
 use selfclock_congestion::units::{Duration, Time};
 use std::time::Instant;
 
-/// Time since an emulation began, in whole nanoseconds: what the clock of the system has. A record
-/// that holds seconds as 64-bit floating point gives it back exactly for three months.
+/// Time since an emulation began, in whole nanoseconds, the resolution of the system's clock. A
+/// record that stores seconds as 64-bit floating point restores it exactly for three months.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
 impl Clock {
-    /// It is now zero.
+    /// A clock that starts now.
     #[allow(clippy::disallowed_methods, reason = "real packets come at the time of a clock")]
     pub fn start() -> Self {
         Self(Instant::now())

@@ -1,5 +1,4 @@
-//! The connections that packets belong to, by protocol, addresses and ports, and their places in
-//! the plan.
+//! The connections of packets, by protocol, addresses and ports, and their slots in the plan.
 
 use crate::header::{Header, TCP, UDP};
 use crate::passive::Data;
@@ -9,11 +8,10 @@ use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// Connections that are told apart in results; of more only queues and routers know.
+/// Maximum number of connections in results; queues and routers process the others, too.
 pub const MOST_CONNECTIONS: usize = 100_000;
 
-/// A place may be taken by another connection when the one before has sent nothing for so long:
-/// longer when its end was not seen.
+/// Idle time after which a connection's slot may be reused: longer if its end was not seen.
 const IDLE_AFTER_END: Duration = Duration::from_milliseconds(10_000);
 const IDLE: Duration = Duration::from_milliseconds(60_000);
 
@@ -58,22 +56,22 @@ pub struct Connection {
     pub path: usize,
     /// Its flow in the plan.
     pub slot: usize,
-    /// It is the only one there.
+    /// Whether it is the only one there.
     pub owns_slot: bool,
     /// Protocol number of IP.
     pub protocol: u8,
     /// First and last packet.
     pub start: Time,
     pub last: Time,
-    /// Reset, or both ends have no more data.
+    /// Whether it was reset, or both ends have finished.
     pub over: bool,
-    /// Its ends: that at `from` of its path, and the other.
+    /// Its ends: the one at its path's `from` first.
     pub ends: [End; 2],
     /// Packet size of each of them.
     pub data: [Data; 2],
     /// When the last byte of each was acknowledged.
     pub acknowledged_at: [Time; 2],
-    /// Packets that were dropped on the way, and that arrived marked by it.
+    /// Packets that were dropped on the path, and that arrived CE-marked by it.
     pub dropped: u64,
     pub marked: u64,
     /// Series of each direction, from its first payload on.
@@ -87,7 +85,7 @@ impl Connection {
         self.protocol == TCP
     }
 
-    /// The direction that most of the payload was sent in.
+    /// The direction that carried most of the payload.
     pub fn main_direction(&self) -> usize {
         let payload = |direction: usize| {
             let data: &Data = &self.data[direction];
@@ -96,7 +94,7 @@ impl Connection {
         usize::from(payload(1) > payload(0))
     }
 
-    /// Shift of the windows that an end advertises; `None`: a SYN was not seen. RFC 7323: both must
+    /// Shift of the windows advertised by an end; `None` if a SYN was not seen. RFC 7323: both must
     /// have offered it.
     pub fn shift(&self, end: usize) -> Option<u8> {
         let [Some(_), Some(_)] = self.ends.map(|end| end.syn) else { return None };
@@ -106,7 +104,7 @@ impl Connection {
         }
     }
 
-    /// Takes the samples that are due before something happens to it now. Returns how many.
+    /// Takes the samples due before its next event, now. Returns their number.
     pub fn sample_before(&mut self, now: Time, sampler: &Sampler) -> usize {
         let mut taken = 0;
         while sampler.is_before(self.next_tick, now) {
@@ -133,25 +131,25 @@ impl Connection {
 pub struct Connections {
     all: Vec<Connection>,
     by_key: BTreeMap<Key, usize>,
-    /// How many have this name but for a number.
+    /// Number of connections with this name before numbering.
     names: BTreeMap<String, u32>,
-    /// Places of each path that no connection has had yet, and who has each of the others.
+    /// Unused slots of each path, and the holders of the others.
     fresh: Vec<usize>,
     owners: Vec<Option<usize>>,
     /// When series are sampled.
     pub sampler: Sampler,
-    /// Connections that share a place with another, because all were taken.
+    /// Connections that share a slot, because all were taken.
     pub sharing: u64,
     /// Packets of connections beyond [`MOST_CONNECTIONS`].
     pub untracked: u64,
-    /// Connections that have come since the last call of [`Connections::take_new`].
+    /// Connections since the last call of [`Connections::take_new`].
     new: Vec<usize>,
 }
 
-/// Where a packet belongs.
+/// Connection and slot of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    /// Index of its connection; `None`: it is none of those that are told apart.
+    /// Index of its connection; `None` beyond the maximum.
     pub connection: Option<usize>,
     /// Its flow in the plan.
     pub slot: usize,
@@ -173,8 +171,8 @@ impl Connections {
         }
     }
 
-    /// The connection of a packet on this path, which its first packet makes. `names`: of the host
-    /// that sends it, and of the other.
+    /// The connection of a packet on this path, created by its first packet. `names`: of the
+    /// sending host, and of the other.
     pub fn of(&mut self, now: Time, header: &Header, path: usize, paths: &Paths, names: [&str; 2]) -> Place {
         let key = Key::of(header);
         let known = self.by_key.get(&key).copied().filter(|&index| !self.begins_anew(index, header));
@@ -219,7 +217,8 @@ impl Connections {
         Place { connection: Some(index), slot }
     }
 
-    /// A SYN with another number than that of the connection which has, or had, these ports.
+    /// Whether this is a SYN with a different number from that of the connection which uses, or
+    /// used, these ports.
     fn begins_anew(&self, index: usize, header: &Header) -> bool {
         let Some(segment) = header.segment.as_ref().filter(|segment| segment.syn) else { return false };
         let connection = &self.all[index];
@@ -228,7 +227,7 @@ impl Connections {
             && (connection.over || connection.ends.iter().any(|end| end.syn.is_some()))
     }
 
-    /// A place that is free, or whose connection is over.
+    /// A free slot, or one whose connection is over.
     fn free_slot(&mut self, now: Time, path: usize, paths: &Paths) -> Option<usize> {
         let Path { first_slot, .. } = paths.paths[path];
         if self.fresh[path] < paths.slots_per_path {
@@ -261,7 +260,7 @@ impl Connections {
         &self.all
     }
 
-    /// Something happens to a connection now: its samples are taken first.
+    /// A connection has an event now: its samples are taken first.
     pub fn touch(&mut self, index: usize, now: Time) {
         let connection = &mut self.all[index];
         self.sampler.taken += connection.sample_before(now, &self.sampler);
@@ -281,7 +280,7 @@ impl Connections {
         }
     }
 
-    /// It ends: each connection has a sample from after its last packet.
+    /// At the end each connection has a sample from after its last packet.
     pub fn take_last_samples(&mut self, end: Time) {
         let Some(interval) = self.sampler.interval else { return };
         for connection in &mut self.all {
@@ -296,7 +295,7 @@ impl Connections {
     }
 }
 
-/// The place that a connection shares when all are taken, the same one for all of its packets.
+/// The shared slot of a connection when all are taken, the same for all its packets.
 fn shared_slot(key: &Key, path: usize, paths: &Paths) -> usize {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ u64::from(key.protocol);
     for (address, port) in [key.lower, key.higher] {

@@ -1,5 +1,5 @@
-//! A scenario's network for real packets: packets and times in, packets out. No clock and no device
-//! is touched here.
+//! A scenario's network for real packets: packets and times in, packets out. It touches neither
+//! clock nor device.
 
 use crate::connection::{Connection, Connections, Place};
 use crate::error::EmulationError;
@@ -23,8 +23,8 @@ pub struct Host {
     pub name: String,
     /// Its addresses.
     pub addresses: Vec<IpAddr>,
-    /// The network behind it: an address and the length of its prefix in bits. What is to no host's
-    /// address goes to the longest prefix that it has.
+    /// The networks behind it: address and prefix length in bits. A packet to no host's address
+    /// goes to the longest matching prefix.
     pub networks: Vec<(IpAddr, u8)>,
 }
 
@@ -35,12 +35,12 @@ impl Host {
     }
 }
 
-/// Multicast, broadcast, or no address at all.
+/// Whether the address is multicast, broadcast, or unspecified.
 fn is_for_many(address: IpAddr) -> bool {
     address.is_multicast() || address.is_unspecified() || address == IpAddr::V4(Ipv4Addr::BROADCAST)
 }
 
-/// The address begins with the first `length` bits of the prefix.
+/// Whether the address begins with the first `length` bits of the prefix.
 fn begins_with(address: IpAddr, prefix: IpAddr, length: u8) -> bool {
     let (address, prefix, bits) = match (address, prefix) {
         (IpAddr::V4(address), IpAddr::V4(prefix)) => (address.to_bits().into(), prefix.to_bits().into(), 32),
@@ -51,7 +51,7 @@ fn begins_with(address: IpAddr, prefix: IpAddr, length: u8) -> bool {
     difference.checked_shr(bits - u32::from(length).min(bits)).unwrap_or(0) == 0
 }
 
-/// A packet that is under way, and what of its headers is needed when it arrives.
+/// A packet in flight, with the header data needed on arrival.
 #[derive(Clone, Debug)]
 struct Load {
     bytes: Vec<u8>,
@@ -62,7 +62,7 @@ struct Load {
     ecn: Codepoint,
     payload: u32,
     segment: Option<Segment>,
-    /// Shift of the window in it, if that is known and may be changed.
+    /// Shift of its window, if known and changeable.
     shift: Option<u8>,
 }
 
@@ -73,11 +73,11 @@ pub struct Delivery<'a> {
     pub host: usize,
     /// When it should be handed to that host.
     pub at: Time,
-    /// As it now is.
+    /// Its current bytes.
     pub bytes: &'a [u8],
 }
 
-/// The packets that went nowhere, by the reason.
+/// Discarded packets, by reason.
 #[derive(Clone, Copy, Debug, Default)]
 struct Ignored {
     unreadable: u64,
@@ -102,7 +102,7 @@ pub struct Emulation {
     lateness: Lateness,
     packets: u64,
     ignored: Ignored,
-    /// Loads of packets that have ended, whose memory is used again.
+    /// Payloads of ended packets, whose memory is reused.
     #[allow(clippy::vec_box, reason = "the network carries the box, and it is that which is used again")]
     spare: Vec<Box<Load>>,
 }
@@ -111,7 +111,7 @@ impl Emulation {
     /// The idle network of a scenario between these hosts.
     ///
     /// # Errors
-    /// A host that the scenario does not have, an address that two have, no path between any two.
+    /// An unknown host, a duplicate address, or no path between any two.
     pub fn new(scenario: &Plan, hosts: Vec<Host>, settings: Settings) -> Result<Self, EmulationError> {
         if hosts.len() < 2 {
             return Err(EmulationError::TooFewHosts(hosts.len()));
@@ -159,8 +159,7 @@ impl Emulation {
         })
     }
 
-    /// The plan that its network is made from: links of the scenario, and a place for each
-    /// connection.
+    /// The plan of its network: the scenario's links, and a slot for each connection.
     pub fn plan(&self) -> &Plan {
         &self.paths.plan
     }
@@ -170,7 +169,7 @@ impl Emulation {
         &self.hosts
     }
 
-    /// A host sends a packet now. What is due before must have been taken with
+    /// A host sends a packet now. Everything due before must have been taken with
     /// [`Emulation::advance`].
     pub fn send(&mut self, now: Time, host: usize, bytes: &[u8]) {
         self.packets += 1;
@@ -221,8 +220,7 @@ impl Emulation {
         self.wires.send(now, slot, direction, &parcel, load);
     }
 
-    /// The host that has this address, or behind which it lies. What is for all who listen is for
-    /// nobody.
+    /// The host with this address, or in front of its network. Packets to groups have none.
     fn host_of(&self, address: IpAddr) -> Option<usize> {
         self.by_address.get(&address).copied().or_else(|| {
             if is_for_many(address) {
@@ -233,14 +231,13 @@ impl Emulation {
         })
     }
 
-    /// When something next happens in the network; `None`: nothing will before the next packet
-    /// comes.
+    /// Time of the network's next event; `None` if there is none before the next packet.
     pub fn next_event(&self) -> Option<Time> {
         self.wires.next_event()
     }
 
-    /// Lets everything happen up to `now`. `deliver` gets each packet that has arrived, in the
-    /// order of time, and returns when its host had it; `None`: the host did not take it.
+    /// Runs everything up to `now`. `deliver` gets each arrived packet, in the order of time, and
+    /// returns when its host received it; `None` if the host refused it.
     pub fn advance(&mut self, now: Time, mut deliver: impl FnMut(Delivery<'_>) -> Option<Time>) {
         let Self { wires, connections, lateness, ignored, spare, .. } = self;
         for Left { fate, load, .. } in wires.advance(now) {
@@ -270,13 +267,13 @@ impl Emulation {
         }
     }
 
-    /// Takes the packet events of before the last call, if they are recorded.
+    /// Takes the packet events before the last call, if recorded.
     pub fn take_packets(&mut self) -> Packets {
         self.wires.take_packets()
     }
 
-    /// Place in the plan and name of each connection that has come since the last call and has a
-    /// place of its own. Records of its packets have its place.
+    /// Slot and name of each new connection with its own slot since the last call. Records of its
+    /// packets carry the slot.
     pub fn take_new_names(&mut self) -> Vec<(usize, String)> {
         let new = self.connections.take_new();
         let all = self.connections.all();
@@ -294,14 +291,14 @@ impl Emulation {
         &self.lateness
     }
 
-    /// Packets that came from hosts, and connections.
+    /// Packets received from hosts, and connections.
     pub fn totals(&self) -> (u64, usize) {
         (self.packets, self.connections.all().len())
     }
 
-    /// Ends it at `end`, which is not before any earlier time.
+    /// Ends it at `end`, which must not precede any earlier time.
     pub fn finish(mut self, end: Time) -> Outcome {
-        // What is due until then has happened, for the records; nobody takes it any more.
+        // Events until then count in the records; their packets are discarded.
         self.wires.advance(end).for_each(drop);
         let WiresOutcome { links, link_series, packets, events } = self.wires.finish(end);
         self.connections.take_last_samples(end);
@@ -374,8 +371,7 @@ fn kind(segment: &Segment, payload: u32) -> PacketKind {
     }
 }
 
-/// A segment comes from this end of its connection: notes what it says, and tells the network what
-/// it is.
+/// A segment from this end of its connection: stores its data, and describes it to the network.
 fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segment, parcel: &mut Parcel) {
     parcel.kind = kind(segment, parcel.payload);
     (parcel.ece, parcel.cwr) = (segment.ece, segment.cwr);
@@ -384,7 +380,7 @@ fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segmen
         connection.ends[end].syn = Some(segment.sequence);
         connection.ends[end].scale = segment.scale;
         connection.data[end].begin(now, segment.sequence);
-        // A SYN acknowledges nothing of a stream, or the SYN of the other.
+        // A SYN acknowledges no data, except the other's SYN.
         connection.ends[end].window = Some(segment.window.into());
         return;
     }
@@ -405,13 +401,13 @@ fn describe(connection: &mut Connection, now: Time, end: usize, segment: &Segmen
     connection.over |= segment.rst || connection.ends.iter().all(|end| end.fin);
 }
 
-/// Writes into a packet what the network has done to it.
+/// Applies the network's changes to a packet.
 fn change(load: &mut Load, ecn: Codepoint, receive_window: Option<u64>) {
     if ecn == Codepoint::Ce && load.ecn != Codepoint::Ce {
         set_ce(&mut load.bytes);
     }
     if let (Some(window), Some(shift), Some(segment)) = (receive_window, load.shift, &load.segment) {
-        // Rounded down to nothing, it would stop the flow where a router only wants it slower.
+        // Rounded down to zero it would stop a flow that a router only wants slower.
         let field = (window >> shift).max(u64::from(window > 0)).min(segment.window.into());
         set_window(&mut load.bytes, segment.offset, field as u16);
     }

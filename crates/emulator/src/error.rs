@@ -1,12 +1,12 @@
-//! Why an emulation cannot begin, or could not go on.
+//! Why an emulation cannot start, or failed.
 
 use std::io;
 use std::net::IpAddr;
 
-/// Why an emulation cannot begin, or could not go on.
+/// Why an emulation cannot start, or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulationError {
-    /// A host that the scenario does not have.
+    /// A host not in the scenario.
     #[error("hosts: {name:?} is no node of the scenario; allowed: {}", nodes.join(", "))]
     UnknownHost {
         /// As it was named.
@@ -47,10 +47,10 @@ pub enum EmulationError {
         /// The system's message.
         error: io::Error,
     },
-    /// The system refuses to wait for packets.
+    /// Waiting for packets failed.
     #[error("waiting for packets: {0}")]
     Wait(io::Error),
-    /// Whoever takes the records does not keep up.
+    /// The consumer of the records does not keep up.
     #[error("records come faster than they are written: record less, or write to a faster disk")]
     RecordsPileUp,
 }

@@ -1,4 +1,4 @@
-//! Headers of a real packet: what is read of them, and what is changed in them.
+//! Headers of a real packet: the fields that are read and modified.
 
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use selfclock_simulator::record::packets::{Codepoint, MAXIMUM_SACK_BLOCKS};
@@ -12,7 +12,7 @@ pub const UDP: u8 = 17;
 /// Fields read from a packet's headers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Who sent it, and the port: of ICMP the identifier of an echo, else 0.
+    /// Source address and port: of ICMP the identifier of an echo, else 0.
     pub source: (IpAddr, u16),
     /// Who gets it.
     pub destination: (IpAddr, u16),
@@ -24,14 +24,14 @@ pub struct Header {
     pub ecn: Codepoint,
     /// Payload of TCP or UDP; of other protocols that of IP; bytes.
     pub payload: u32,
-    /// If it is a TCP segment, and not a fragment of one.
+    /// The TCP segment, unless a fragment.
     pub segment: Option<Segment>,
 }
 
 /// Fields read from a TCP header.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Segment {
-    /// Where it begins in the packet.
+    /// Its offset in the packet.
     pub offset: usize,
     /// Sequence number.
     pub sequence: u32,
@@ -56,7 +56,7 @@ pub struct Segment {
 }
 
 impl Header {
-    /// The headers of a packet that begins with that of IP; `None`: it is none, or is cut off.
+    /// The headers of a packet that begins with the IP header; `None` if invalid or truncated.
     pub fn read(packet: &[u8]) -> Option<Self> {
         let sliced = SlicedPacket::from_ip(packet).ok()?;
         let (source, destination, dscp, ecn) = match sliced.net.as_ref()? {
@@ -121,14 +121,14 @@ impl Segment {
             ece: tcp.ece(),
             cwr: tcp.cwr(),
             window: tcp.window_size(),
-            // RFC 7323, section 2.3: a larger shift is taken for 14.
+            // RFC 7323, section 2.3: a larger shift counts as 14.
             scale: scale.map(|shift| shift.min(14)),
             sack,
         }
     }
 }
 
-/// The identifier of an ICMP echo or its reply, by which one `ping` is told from another.
+/// The identifier of an ICMP echo or its reply, which distinguishes `ping`s.
 fn echo_identifier(icmp: &[u8]) -> u16 {
     match icmp {
         [0 | 8 | 128 | 129, _, _, _, high, low, ..] => u16::from_be_bytes([*high, *low]),
@@ -136,7 +136,7 @@ fn echo_identifier(icmp: &[u8]) -> u16 {
     }
 }
 
-/// Marks a packet congestion-experienced. Only IPv4 has a checksum over that field.
+/// CE-marks a packet. Only IPv4 has a checksum over that field.
 pub fn set_ce(packet: &mut [u8]) {
     match packet.first().map(|byte| byte >> 4) {
         Some(4) if packet.len() >= 20 => {

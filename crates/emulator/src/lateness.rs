@@ -1,5 +1,5 @@
-//! How late packets left: when each was written to its receiver's device, against when the
-//! simulator's network let it arrive.
+//! Lateness of departures: the write to the receiver's device, against the arrival time in the
+//! simulator's network.
 
 use selfclock_congestion::units::Duration;
 use selfclock_simulator::RttHistogram;
@@ -11,7 +11,7 @@ const BINS_US: [u64; 18] = [
     500_000,
 ];
 
-/// How late packets left.
+/// Lateness of departures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LatenessReport {
     /// Packets that left.
@@ -26,28 +26,28 @@ pub struct LatenessReport {
     pub p999_s: f64,
     /// The latest.
     pub worst_s: f64,
-    /// Upper end of each bin, s, and the packets in it; `None`: any.
+    /// Upper end of each bin, s, and the packets in it; `None` for no limit.
     pub histogram: Vec<(Option<f64>, u64)>,
-    /// A run with a later 99th percentile is not valid.
+    /// Maximum 99th percentile of a valid run.
     pub bound_p99_s: f64,
-    /// A run with a later packet is not valid.
+    /// Maximum lateness of a packet in a valid run.
     pub bound_worst_s: f64,
-    /// It is within both bounds.
+    /// Whether both bounds hold.
     pub valid: bool,
 }
 
 /// Bounds on the lateness of a valid run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    /// Of 99 % of the packets at most this.
+    /// Maximum for 99 % of the packets.
     pub p99: Duration,
-    /// Of every packet at most this.
+    /// Maximum for every packet.
     pub worst: Duration,
 }
 
 impl Default for Bound {
-    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, after which a sender of 100
-    /// Mbit/s has 80 packets more.
+    /// Our choice: 1 ms, a twentieth of a delay of 20 ms; and 10 ms, in which a sender of 100
+    /// Mbit/s sends 80 packets.
     fn default() -> Self {
         Self { p99: Duration::from_milliseconds(1), worst: Duration::from_milliseconds(10) }
     }
@@ -73,9 +73,9 @@ impl Lateness {
         self.worst = self.worst.max(late);
     }
 
-    /// This fraction of the packets was late by no more, s; 0 without packets.
+    /// Lateness not exceeded by this fraction of the packets, s; 0 without packets.
     pub fn quantile_s(&self, fraction: f64) -> f64 {
-        // The middle of a bin may be beyond what is in it.
+        // The middle of a bin may exceed all its values.
         self.fine.quantile_seconds(fraction).unwrap_or(0.0).min(self.worst.seconds())
     }
 

@@ -1,16 +1,15 @@
 //! Properties of one direction of a TCP connection that can be observed on its path.
 //!
 //! The path begins where the sender hands a packet to its device and ends where it is written to
-//! that of the receiver. What the sender knows is what acknowledgements have told it that were
-//! written to its device.
+//! that of the receiver. The sender knows what ACKs written to its device have told it.
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::RttHistogram;
 use selfclock_simulator::record::packets::MAXIMUM_SACK_BLOCKS;
 use std::collections::VecDeque;
 
-/// Segments that are remembered until they are acknowledged; of a receiver that never does the
-/// oldest are forgotten.
+/// Maximum number of segments stored until acknowledged; for a receiver that never acknowledges,
+/// the oldest are dropped.
 const MOST_OUTSTANDING: usize = 1 << 16;
 
 /// A segment that is not yet acknowledged.
@@ -23,29 +22,29 @@ struct Outstanding {
     sacked: bool,
 }
 
-/// Data in one direction, and the acknowledgements of it.
+/// Data in one direction, and its ACKs.
 #[derive(Clone, Debug, Default)]
 pub struct Data {
     /// Number on the wire of the first payload byte; of a connection whose SYN was not seen, of the
     /// first byte seen.
     first_number: Option<u32>,
-    /// When its SYN was sent, if once and not yet acknowledged.
+    /// Send time of its SYN, if sent once and not yet acknowledged.
     begun: Option<Time>,
     /// Highest payload byte sent.
     pub sent: u64,
-    /// Acknowledged, as far as its sender knows.
+    /// Payload acknowledged, as far as its sender knows.
     pub acknowledged: u64,
-    /// Payload that selective acknowledgements report beyond that.
+    /// Payload that SACK blocks report beyond that.
     sacked: u64,
-    /// Acknowledged by the receiver, whether its sender knows or not: what its application could
+    /// Acknowledged by the receiver, whether or not its sender knows: what its application could
     /// have read.
     pub read: u64,
-    /// Segments with payload, or datagrams, handed to the path; those among them that were sent
-    /// before; those that arrived.
+    /// Segments with payload, or datagrams, handed to the path; retransmissions among them;
+    /// arrivals.
     pub segments: u64,
     pub retransmitted: u64,
     pub arrived_segments: u64,
-    /// All that arrived: payload, and packets as they are.
+    /// All arrivals: payload, and whole packets.
     pub arrived_payload: u64,
     pub arrived_bytes: u64,
     outstanding: VecDeque<Outstanding>,
@@ -56,35 +55,34 @@ pub struct Data {
 }
 
 impl Data {
-    /// The sender begins with this sequence number, which its SYN takes. A retransmitted SYN gives
-    /// no round-trip sample.
+    /// The sender starts at this sequence number, that of its SYN. A retransmitted SYN gives no RTT
+    /// sample.
     pub fn begin(&mut self, now: Time, syn: u32) {
         let first = Some(syn.wrapping_add(1));
         self.begun = (self.first_number != first).then_some(now);
         self.first_number = first;
     }
 
-    /// The acknowledgement of a SYN reaches its sender, if there was none before.
+    /// The SYN-ACK reaches the sender for the first time.
     pub fn on_begun(&mut self, now: Time) {
         if let Some(sent) = self.begun.take() {
             self.on_sample(now.since(sent), now.since(sent));
         }
     }
 
-    /// A connection with data or acknowledgements in this direction; its SYN may not have been
-    /// seen.
+    /// The first sequence number, from data or an ACK if the SYN was not seen.
     fn number(&mut self, wire: u32) -> u32 {
         *self.first_number.get_or_insert(wire)
     }
 
-    /// Position of a sequence number near a known position; `None`: it is before the first byte.
+    /// Position of a sequence number near a known position; `None` before the first byte.
     fn position(&mut self, wire: u32, near: u64) -> Option<u64> {
         let expected = self.number(wire).wrapping_add(near as u32);
         near.checked_add_signed(i64::from(wire.wrapping_sub(expected) as i32))
     }
 
     /// The sender hands a segment with payload to the path. Returns the position of its first byte,
-    /// and whether it was sent before.
+    /// and whether it is a retransmission.
     pub fn on_sent(&mut self, now: Time, wire: u32, payload: u32) -> (u64, bool) {
         let first = self.position(wire, self.sent).unwrap_or(0);
         let end = first + u64::from(payload);
@@ -113,8 +111,7 @@ impl Data {
         (first, again)
     }
 
-    /// The receiver hands an acknowledgement to the path. Returns the position of the next byte
-    /// that it expects.
+    /// The receiver hands an ACK to the path. Returns the position of the next expected byte.
     pub fn on_ack_sent(&mut self, wire: u32) -> u64 {
         // A FIN takes a number, too.
         let next = self.position(wire, self.read).unwrap_or(0);
@@ -122,7 +119,7 @@ impl Data {
         next
     }
 
-    /// An acknowledgement reaches the sender.
+    /// An ACK reaches the sender.
     pub fn on_ack_arrived(&mut self, now: Time, wire: u32, sack: &[Option<(u32, u32)>; MAXIMUM_SACK_BLOCKS]) {
         let acknowledged = self.position(wire, self.acknowledged).unwrap_or(0).min(self.sent);
         let (mut oldest, mut newest) = (None, None);
@@ -148,14 +145,14 @@ impl Data {
             };
             self.on_sack(first, end);
         }
-        // Karn's rule: nobody knows which of the two was acknowledged.
+        // Karn's rule: it is unknown which of the two was acknowledged.
         if let (Some(oldest), Some(newest), false) = (oldest, newest, ambiguous) {
             self.on_sample(now.since(oldest), now.since(newest));
         }
     }
 
-    /// A block gives no round-trip sample: with timestamps (RFC 7323, section 4.1), too, only an
-    /// acknowledgement that advances does.
+    /// A block gives no RTT sample: with timestamps (RFC 7323, section 4.1), too, only an ACK that
+    /// advances does.
     fn on_sack(&mut self, first: u64, end: u64) {
         let from = self.outstanding.partition_point(|each| each.first < first);
         for each in self.outstanding.iter_mut().skip(from).take_while(|each| each.end <= end) {
@@ -166,9 +163,9 @@ impl Data {
         }
     }
 
-    /// As in the simulator and in Linux: the smoothed time includes the wait for a delayed
-    /// acknowledgement, and so is of the oldest segment that is acknowledged; samples are of the
-    /// newest. RFC 6298, section 2.3: a new one counts one eighth.
+    /// As in the simulator and in Linux: the smoothed RTT includes the delay of ACKs, and so is of
+    /// the oldest acknowledged segment; samples are of the newest. RFC 6298, section 2.3: the
+    /// weight of a new one is one eighth.
     fn on_sample(&mut self, oldest: Duration, newest: Duration) {
         self.rtt.add(newest);
         self.minimum_rtt = Some(self.minimum_rtt.map_or(newest, |least| least.min(newest)));
@@ -223,7 +220,7 @@ mod tests {
         assert_eq!(data.read, 4000);
     }
 
-    /// 20 ms. The second is lost: the ACK that fills the hole says nothing of time.
+    /// 20 ms. The second is lost: the ACK that fills the hole gives no sample.
     #[test]
     fn round_trips_by_karns_rule() {
         let mut data = Data::default();

@@ -1,9 +1,9 @@
-//! The plan of an emulation: the scenario's network, with places for connections in place of its
+//! The plan of an emulation: the scenario's network, with slots for connections in place of its
 //! flows.
 //!
-//! Queues and routers tell flows apart by their index in the plan, and real connections are not
-//! known before they come. So each two hosts that can reach each other have a path with a number of
-//! flows, which connections take as they come.
+//! Queues and routers identify flows by their index in the plan, and real connections are unknown
+//! in advance. So each pair of hosts that can reach each other has a path with a number of flows,
+//! which connections occupy as they come.
 
 use crate::error::EmulationError;
 use crate::settings::Settings;
@@ -14,20 +14,19 @@ use selfclock_simulator::plan::{
 };
 use std::collections::BTreeMap;
 
-/// An emulation without a limit ends by itself after this time: sums of times stay far from their
-/// range.
+/// Duration after which an unlimited emulation ends: sums of times stay far from their range.
 const LONGEST: Duration = Duration::from_picoseconds(20 * 86_400 * 1_000_000_000_000);
-/// Samples that are closer would be of single packets.
+/// Shorter intervals would sample single packets.
 const SHORTEST_INTERVAL: Duration = Duration::from_milliseconds(10);
-/// Interval of series of an emulation without a limit, if the scenario has no shorter one: ten
-/// samples a second.
+/// Interval of series of an unlimited emulation, unless the scenario has a shorter one: ten samples
+/// a second.
 const LONGEST_INTERVAL: Duration = Duration::from_milliseconds(100);
 
-/// The ways between two hosts.
+/// The routes between two hosts.
 #[derive(Clone, Debug)]
 pub struct Path {
-    /// Node that the forward route begins at: that of a flow of the scenario between these hosts,
-    /// if there is one.
+    /// Source node of the forward route: that of a flow of the scenario between these hosts, if
+    /// any.
     pub from: usize,
     /// Node that it ends at.
     pub to: usize,
@@ -46,7 +45,7 @@ pub struct Paths {
     pub paths: Vec<Path>,
     /// Flows of each.
     pub slots_per_path: usize,
-    /// Those between two nodes, the lower one first.
+    /// Paths between two nodes, the lower one first.
     between: BTreeMap<(usize, usize), Vec<usize>>,
 }
 
@@ -110,7 +109,7 @@ impl Paths {
                 (!wants_dscp || path.dscp == dscp) && (!wants_from || path.from == from)
             })
         };
-        // Of several the one with this codepoint, that leads from here.
+        // The one with this codepoint, leading from here, if there are several.
         let path = fits(true, true)
             .or_else(|| fits(true, false))
             .or_else(|| fits(false, true))
@@ -119,13 +118,13 @@ impl Paths {
     }
 }
 
-/// The interval of series, which the scenario's duration does not bound.
+/// The interval of series, independent of the scenario's duration.
 fn interval(scenario: &Plan, settings: &Settings) -> Option<Duration> {
     let interval = scenario.record.interval?.max(SHORTEST_INTERVAL);
     Some(if settings.duration.is_some() { interval } else { interval.min(LONGEST_INTERVAL) })
 }
 
-/// The paths that there should be: those of the scenario's flows, then of all other pairs of hosts.
+/// The required paths: those of the scenario's flows, then of all other pairs of hosts.
 fn wanted(scenario: &Plan, nodes: &[usize]) -> Vec<Path> {
     let mut wanted: Vec<Path> = Vec::new();
     let mut add = |from: usize, to: usize, dscp: u8, always: bool| {
@@ -154,8 +153,8 @@ const fn ordered(one: usize, other: usize) -> (usize, usize) {
     if one <= other { (one, other) } else { (other, one) }
 }
 
-/// Fields that routers may read of the scenario's TCP flow on this path; it has no timestamps,
-/// since those of real segments are not in records.
+/// Header fields, readable by routers, of the scenario's TCP flow on this path; without timestamps,
+/// which are not in the records of real segments.
 fn placeholder(scenario: &Plan, path: &Path) -> TcpPlan {
     let same = scenario.flows.iter().filter(|flow| (flow.from, flow.to) == (path.from, path.to));
     let same = same.filter(|flow| flow.dscp == path.dscp).find_map(|flow| flow.protocol.tcp());
@@ -186,7 +185,7 @@ fn flow(name: String, from: usize, to: usize) -> FlowPlan {
     }
 }
 
-/// A flow that an emulation has seen.
+/// A flow observed by an emulation.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// Its name.
@@ -195,14 +194,14 @@ pub struct Seen {
     pub from: usize,
     /// The node at the other end.
     pub to: usize,
-    /// It was a TCP connection.
+    /// Whether it was a TCP connection.
     pub is_tcp: bool,
     /// Its first packet.
     pub start: Time,
 }
 
-/// The plan with the flows that an emulation of it has seen in place of its own, for tables and
-/// figures. Its flows are not to be run: no algorithm and no transport setting of them is known.
+/// The plan with the flows observed by an emulation in place of its own, for tables and figures.
+/// Its flows cannot be run: their algorithm and transport settings are unknown.
 pub fn emulated(plan: &Plan, seen: &[Seen]) -> Plan {
     let pairs: Vec<_> = seen.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
     let routes = plan.routes(&pairs);

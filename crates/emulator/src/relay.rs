@@ -1,5 +1,5 @@
-//! An emulation driven by the monotonic clock and by TUN devices: one thread, which looks for
-//! packets while it is awake, and sleeps until shortly before something is due.
+//! An emulation driven by the monotonic clock and by TUN devices: one thread, which polls for
+//! packets while awake, and sleeps until shortly before the next event.
 
 use crate::capture::Captured;
 use crate::clock::Clock;
@@ -18,27 +18,27 @@ use std::time::Duration as StdDuration;
 
 /// Largest packet of IP.
 const LARGEST: usize = 65_535;
-/// Packets that are read from one device before the next one has its turn.
+/// Maximum number of packets read from one device in a row.
 const BURST: usize = 32;
-/// Records are handed on, and the request to stop is looked for, this often.
+/// Interval at which records are handed on and the stop request is checked.
 const HANDED_ON: Duration = Duration::from_milliseconds(10);
-/// The status is renewed this often.
+/// Interval of status updates.
 const RENEWED: Duration = Duration::from_milliseconds(100);
 
-/// How an emulation is driven.
+/// Settings of the relay.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Ask for SCHED_FIFO and locked memory.
     pub realtime: bool,
-    /// Before something is due it looks for packets for so long, and sleeps before that.
+    /// Polling time before an event is due; it sleeps before that.
     pub spin: Duration,
     /// Capture the packets of these hosts.
     pub captured: Vec<bool>,
 }
 
-/// Reports during an emulation, in this order.
+/// Reports during an emulation, in order.
 pub enum Taken {
-    /// Places of connections in the records that follow, and their names.
+    /// Slots of connections in subsequent records, with their names.
     Names(Vec<(usize, String)>),
     /// Packet events.
     Packets(Packets),
@@ -59,7 +59,7 @@ pub struct Status {
     pub flows: usize,
     /// One for each link.
     pub links: Vec<LinkStatus>,
-    /// How late packets left.
+    /// Lateness of departures.
     pub lateness: LatenessStatus,
 }
 
@@ -74,7 +74,7 @@ pub struct LinkStatus {
     pub queue_packets: u64,
     /// The same, bytes.
     pub queue_bytes: u64,
-    /// Time that it takes to send them.
+    /// Time to transmit the bytes waiting.
     pub queue_s: f64,
     /// Drops so far.
     pub drops: u64,
@@ -82,7 +82,7 @@ pub struct LinkStatus {
     pub ce_marks: u64,
 }
 
-/// How late packets left so far.
+/// Lateness of departures so far.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct LatenessStatus {
     /// Median.
@@ -97,20 +97,20 @@ pub struct LatenessStatus {
 pub struct Relay {
     emulation: Emulation,
     devices: Vec<File>,
-    /// Devices that are gone.
+    /// Closed devices.
     closed: Vec<bool>,
     settings: Settings,
     duration: Option<Duration>,
     clock: Clock,
     captured: Captured,
     longest_pause: Duration,
-    /// When the status was renewed last, and the bytes that each link had sent then.
+    /// Time of the last status, and the bytes that each link had sent then.
     renewed: (Time, Vec<u64>),
 }
 
 impl Relay {
-    /// A relay between these TUN devices, one for each host of the emulation. The descriptors stay
-    /// the caller's.
+    /// A relay between these TUN devices, one for each host of the emulation. The caller keeps the
+    /// descriptors.
     ///
     /// # Errors
     /// A descriptor that is not open.
@@ -139,11 +139,11 @@ impl Relay {
         })
     }
 
-    /// Relays until there is something to read from `stop`, `told_to_stop` is set, or the duration
-    /// is over. `take` gets what is handed on; an error of it ends the relay.
+    /// Relays until `stop` becomes readable, `told_to_stop` is set, or the duration is over. `take`
+    /// gets the reports; its error ends the relay.
     ///
     /// # Errors
-    /// The system does not let it wait; those of `take`.
+    /// The system does not allow it to wait; errors of `take`.
     pub fn run(
         mut self,
         stop: RawFd,
@@ -178,7 +178,7 @@ impl Relay {
             if found {
                 continue;
             }
-            // A picosecond is less than any wait: what is due now makes it none.
+            // A picosecond is shorter than any wait: an event due now causes none.
             let next = self.emulation.next_event().unwrap_or(Time::NEVER).min(end);
             let idle = next.since(self.clock.now()).saturating_sub(self.settings.spin).min(HANDED_ON);
             if !idle.is_zero() {
@@ -202,7 +202,7 @@ impl Relay {
         Ok(outcome)
     }
 
-    /// Asks the system for exact times; says what it does not allow.
+    /// Requests exact timing; reports what the system refuses.
     fn prepare(&self) -> (bool, (bool, Option<LockedMemory>), Vec<String>) {
         let mut notes = Vec::new();
         wake_exactly();
@@ -220,7 +220,7 @@ impl Relay {
         (fifo.is_ok(), (locked.is_ok(), locked.ok()), notes)
     }
 
-    /// Takes in what hosts have sent. True if there may be more.
+    /// Reads packets from hosts. True if there may be more.
     fn read(&mut self, buffer: &mut [u8], readable: &mut Readable) -> Result<bool, EmulationError> {
         let mut found = false;
         for host in 0..self.devices.len() {
@@ -259,11 +259,11 @@ impl Relay {
         readable.forget(host);
     }
 
-    /// Lets everything happen up to now, and writes what has arrived.
+    /// Runs everything up to now, and writes arrivals.
     fn depart(&mut self, now: Time) {
         let Self { emulation, devices, clock, captured, settings, .. } = self;
         emulation.advance(now, |Delivery { host, bytes, .. }| {
-            // A device that is down refuses; one that is full loses the packet, as a host does.
+            // A device that is down refuses; a full one loses the packet, like a host.
             devices[host].write_all(bytes).ok()?;
             let done = clock.now();
             if settings.captured[host] {
@@ -278,8 +278,7 @@ impl Relay {
         now: Time,
         take: &mut impl FnMut(Taken) -> Result<(), EmulationError>,
     ) -> Result<(), EmulationError> {
-        // A place is taken again when it has been idle for long: what is recorded of the one before
-        // has been handed on.
+        // A slot idle for long is reused: the earlier connection's records have been handed on.
         let names = self.emulation.take_new_names();
         if !names.is_empty() {
             take(Taken::Names(names))?;

@@ -1,5 +1,4 @@
-//! Recorded arrivals, sent through the simulator's network again: everything that happens to them
-//! must be the same.
+//! Recorded arrivals, replayed through the simulator's network: every event must be the same.
 
 use crate::error::EmulationError;
 use crate::paths::Paths;
@@ -13,13 +12,13 @@ use std::collections::VecDeque;
 /// A packet event as recorded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Recorded {
-    /// When, s: as records have it. Hosts send at whole nanoseconds, which it gives back exactly.
+    /// Time, s, as in records. Hosts send at whole nanoseconds, which it restores exactly.
     pub time_s: f64,
     /// Kind of event.
     pub event: PacketEvent,
     /// Index of the link; [`u32::MAX`] at hosts.
     pub link: u32,
-    /// Place of its connection in the plan.
+    /// Slot of its connection in the plan.
     pub slot: u32,
     /// Kind of packet.
     pub kind: PacketKind,
@@ -29,7 +28,7 @@ pub struct Recorded {
     pub ece: bool,
     /// Congestion window reduced.
     pub cwr: bool,
-    /// It was sent before.
+    /// Whether it is a retransmission.
     pub retransmission: bool,
     /// Number of the packet.
     pub packet: u64,
@@ -39,14 +38,14 @@ pub struct Recorded {
     pub payload: u32,
     /// Size, bytes.
     pub size: u32,
-    /// Of an acknowledgement: the advertised window, bytes.
+    /// Of an ACK: the advertised window, bytes.
     pub receive_window: Option<u64>,
-    /// The link that a packet which is sent enters first: from it the direction is known.
+    /// The first link of a sent packet, which determines its direction.
     pub first_link: u32,
 }
 
 impl Recorded {
-    /// As a record in memory has it; of a packet that is sent, with the link that it enters first.
+    /// Converts a record in memory; of a sent packet, with its first link.
     pub fn of(record: &PacketRecord, first_link: u32) -> Self {
         let acknowledges = matches!(record.kind, PacketKind::Ack | PacketKind::SynAck);
         Self {
@@ -96,14 +95,14 @@ pub struct Findings {
     pub differences: Vec<Difference>,
 }
 
-/// Differences after which nobody looks for more: everything after the first may follow from it.
+/// Number of differences after which the comparison stops: all others may follow from the first.
 const MOST_DIFFERENCES: usize = 20;
 
-/// A network that meets recorded arrivals again.
+/// A network that replays recorded arrivals.
 pub struct Replay {
     wires: Wires<()>,
     paths: Paths,
-    /// Recorded events and those that happened here, not yet compared.
+    /// Recorded and replayed events not yet compared.
     recorded: VecDeque<Recorded>,
     here: VecDeque<Recorded>,
     findings: Findings,
@@ -130,7 +129,7 @@ impl Replay {
         })
     }
 
-    /// It cannot tell more.
+    /// Whether it has found enough differences.
     pub fn is_enough(&self) -> bool {
         self.findings.differences.len() >= MOST_DIFFERENCES
     }
@@ -151,9 +150,9 @@ impl Replay {
         }
     }
 
-    /// Events up to this time, the end of the record.
+    /// Compares events up to this time, the end of the record.
     pub fn finish(mut self, end: Time) -> Findings {
-        // Records of a time are taken when it is over.
+        // Records are taken when their time is over.
         self.advance(end);
         self.advance(end + Duration::from_picoseconds(1));
         let plan = &self.paths.plan;

@@ -50,8 +50,7 @@ pub struct Report {
     pub emulation: EmulationReport,
 }
 
-/// Totals of one connection: of the direction in which most payload was sent. `None` is what a path
-/// cannot know.
+/// Totals of one connection, in the direction with most payload. `None` where a path cannot know.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowReport {
     /// Who began it and its port, the other host and its port.
@@ -100,7 +99,7 @@ pub struct FlowReport {
     pub dropped_packets: u64,
     /// Packets of both directions that arrived marked by a queue of the scenario.
     pub ce_marks: u64,
-    /// Its place in the plan, by which queues and routers know it.
+    /// Its slot in the plan, which identifies it to queues and routers.
     pub slot: usize,
 }
 
@@ -109,33 +108,33 @@ pub struct FlowReport {
 pub struct EmulationReport {
     /// The hosts and their addresses.
     pub hosts: Vec<HostReport>,
-    /// Places of each path.
+    /// Slots of each path.
     pub flows_per_path: u32,
-    /// Packets that came from hosts.
+    /// Packets received from hosts.
     pub packets: u64,
-    /// How late packets left.
+    /// Lateness of departures.
     pub lateness: LatenessReport,
-    /// Longest time in which nobody looked for packets though awake: one that came then was taken
-    /// in that much later.
+    /// Maximum time without polling while awake: a packet that arrived then was read that much
+    /// later.
     pub longest_pause_s: f64,
     /// SCHED_FIFO was allowed.
     pub fifo: bool,
     /// Memory was locked.
     pub locked: bool,
-    /// Why not, if they were asked for.
+    /// Why requested features are off.
     pub notes: Vec<String>,
-    /// Connections that shared a place with another, because all were taken: queues and routers
-    /// took them for one.
+    /// Connections that shared a slot, because all were taken: queues and routers could not tell
+    /// them apart.
     pub connections_sharing: u64,
-    /// Packets of connections beyond the first 100,000, which are in no flow of the result.
+    /// Packets of connections beyond the first 100,000, which are in no flow of the results.
     pub untracked: u64,
-    /// Packets to addresses of no host, such as multicast; they went nowhere.
+    /// Packets to addresses of no host, such as multicast; discarded.
     pub to_nobody: u64,
     /// Packets between hosts without a path.
     pub without_path: u64,
-    /// Frames that were no IP packets.
+    /// Frames that were not IP packets.
     pub unreadable: u64,
-    /// Packets that a device did not take at their departure.
+    /// Packets refused by a device at their departure.
     pub refused: u64,
 }
 
@@ -178,7 +177,7 @@ pub(crate) fn flow_report(
         fast_retransmits: None,
         rtt_min_s: data.minimum_rtt.map(Duration::seconds),
         rtt_mean_s: data.rtt.mean_seconds(),
-        // The middle of a bin may be below all that are in it.
+        // The middle of a bin may be below all its values.
         rtt_p95_s: data
             .rtt
             .quantile_seconds(0.95)

@@ -3,8 +3,8 @@
 use crate::passive::Data;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Samples of all flows that are kept: 28 MB. When there are more, every second one goes and the
-/// interval doubles.
+/// Maximum number of stored samples of all flows: 28 MB. Beyond it, every second one is dropped and
+/// the interval doubles.
 pub const MOST_SAMPLES: usize = 500_000;
 
 /// State of one direction of a connection at a sample time.
@@ -16,9 +16,9 @@ pub struct Sample {
     pub sent: u64,
     /// Acknowledged so far.
     pub acknowledged: u64,
-    /// Known to have arrived so far.
+    /// Payload known to have arrived so far.
     pub delivered: u64,
-    /// Sent and not known to have arrived.
+    /// Payload sent and not known to have arrived.
     pub in_flight: u64,
     /// Smoothed round-trip time.
     pub smoothed_rtt: Option<Duration>,
@@ -41,7 +41,7 @@ impl Sample {
     }
 }
 
-/// When samples are taken, and how many there are.
+/// Sampling times, and the number of samples.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampler {
     /// `None`: none are.
@@ -51,12 +51,12 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// The first sample time after `now`, in intervals; [`u64::MAX`] if there is none.
+    /// The first sample time after `now`, in intervals; [`u64::MAX`] without one.
     pub fn next_tick(&self, now: Time) -> u64 {
         self.interval.map_or(u64::MAX, |interval| now.ticks(interval) + 1)
     }
 
-    /// A sample time is before `now`.
+    /// Whether a sample time is before `now`.
     pub fn is_before(&self, tick: u64, now: Time) -> bool {
         self.interval.is_some_and(|interval| Time::ZERO + interval.times(tick) < now)
     }
@@ -68,8 +68,8 @@ pub fn halve(samples: &mut Vec<Sample>) {
     samples.iter_mut().for_each(|sample| sample.tick /= 2);
 }
 
-/// Series of flows, in the order of the flow, then of time. What is not known of a path has no
-/// column here.
+/// Series of flows, in the order of the flow, then of time. Quantities unknown on a path have no
+/// column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowColumns {
     /// Sample time, s.

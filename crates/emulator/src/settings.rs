@@ -1,4 +1,4 @@
-//! How a scenario is emulated.
+//! Settings of an emulation.
 
 use crate::lateness::Bound;
 use selfclock_congestion::units::Duration;
@@ -6,13 +6,13 @@ use selfclock_congestion::units::Duration;
 /// Settings of an emulation.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Connections between two hosts that queues and routers tell apart at one time.
+    /// Connections between two hosts that queues and routers distinguish at a time.
     pub flows_per_path: u32,
-    /// It ends after this time; `None`: when it is told to.
+    /// Duration; `None` to run until stopped.
     pub duration: Option<Duration>,
     /// Record every packet event.
     pub record: bool,
-    /// Lateness up to which a run is valid.
+    /// Bounds on the lateness of a valid run.
     pub bound: Bound,
 }
 

@@ -16,16 +16,15 @@ fn checked(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
 }
 
-/// A file of our own for what a descriptor of the caller's stands for: that may be closed at any
-/// time.
+/// A duplicate of the caller's descriptor, which the caller may close at any time.
 pub fn share(descriptor: RawFd) -> io::Result<File> {
     // SAFETY: takes numbers. A descriptor that is not open is an error.
     let own = checked(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) })?;
-    // SAFETY: it was just made, and nobody else knows of it.
+    // SAFETY: it was just created, without another owner.
     Ok(unsafe { File::from_raw_fd(own) })
 }
 
-/// A read that finds nothing and a write for which there is no room return at once.
+/// Makes reads without data and writes without room return at once.
 pub fn never_wait(file: &File) -> io::Result<()> {
     let own = file.as_raw_fd();
     // SAFETY: takes numbers.
@@ -34,22 +33,22 @@ pub fn never_wait(file: &File) -> io::Result<()> {
     checked(unsafe { libc::fcntl(own, libc::F_SETFL, flags | libc::O_NONBLOCK) }).map(drop)
 }
 
-/// Files that may have something to read.
+/// Files that may become readable.
 pub struct Readable(Vec<libc::pollfd>);
 
 impl Readable {
-    /// These, by their places.
+    /// These files, by position.
     pub fn new<'a>(files: impl IntoIterator<Item = &'a File>) -> Self {
         let poll = |file: &File| libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         Self(files.into_iter().map(poll).collect())
     }
 
-    /// From now on the file at this place is left out.
+    /// Excludes the file at this position from now on.
     pub fn forget(&mut self, place: usize) {
         self.0[place].fd = -1;
     }
 
-    /// Waits until one of them has something to read or is closed, or the time is over.
+    /// Waits until one of them is readable or closed, or the time is over.
     pub fn wait(&mut self, most: Duration) -> io::Result<()> {
         let timeout = libc::timespec {
             tv_sec: most.as_secs() as libc::time_t,
@@ -66,34 +65,32 @@ impl Readable {
         }
     }
 
-    /// After [`Readable::wait`]: the file at this place has something to read or is closed.
+    /// After [`Readable::wait`]: whether the file at this position is readable or closed.
     pub fn is_ready(&self, place: usize) -> bool {
         self.0[place].revents != 0
     }
 }
 
-/// This thread goes before all ordinary ones.
+/// Gives this thread priority over all ordinary ones.
 pub fn become_realtime() -> io::Result<()> {
     let parameter = libc::sched_param { sched_priority: PRIORITY };
     // SAFETY: 0 is this thread; the structure is read only.
     checked(unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &parameter) }).map(drop)
 }
 
-/// This thread is woken when its time has come, not up to 50 µs later with others.
+/// Makes this thread's wake-ups exact instead of up to 50 µs late.
 pub fn wake_exactly() {
-    // SAFETY: takes numbers. Where it is refused, wake-ups are later, which is measured.
+    // SAFETY: takes numbers. If refused, wake-ups are later, which is measured.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1_u64) };
 }
 
-/// Keeps the memory of this process from being swapped out, once it is used; until the value is
-/// dropped.
+/// Keeps used memory of this process from being swapped out, until the value is dropped.
 pub struct LockedMemory(());
 
 impl LockedMemory {
     /// From now on.
     pub fn lock() -> io::Result<Self> {
-        // What is mapped and never used, Python's reserves, is not filled.
-        // SAFETY: takes flags.
+        // Mapped but unused memory, such as Python's reserves, is not filled. SAFETY: takes flags.
         checked(unsafe { libc::mlockall(libc::MCL_CURRENT | libc::MCL_FUTURE | libc::MCL_ONFAULT) })?;
         Ok(Self(()))
     }

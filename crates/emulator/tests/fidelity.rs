@@ -1,5 +1,5 @@
-//! Real packets at the times of simulated ones meet what the simulated ones met: every event of
-//! every packet is the same.
+//! Real packets at the times of simulated ones have the same fate: every event of every packet is
+//! the same.
 
 mod common;
 
@@ -25,8 +25,7 @@ fn of(builder: PlanBuilder) -> Plan {
     plan
 }
 
-/// Three TCP flows and one of UDP that fill a queue. They begin one after the other, which is the
-/// order of their places.
+/// Three TCP flows and one of UDP that fill a queue. They begin in turn, the order of their slots.
 fn busy(discipline: DisciplinePlan) -> Plan {
     let transport = Transport { ecn: Ecn::Classic, ..Transport::modern() };
     let network =
@@ -55,7 +54,7 @@ struct Compared {
     emulated: Outcome,
 }
 
-/// Fields of an event that must be equal. Options and timestamps of real packets are not in its
+/// Fields of an event that must be equal. A real packet's options and timestamps are not in its
 /// record.
 fn shown(record: &PacketRecord) -> (Time, PacketEvent, u32, u32, PacketKind, Codepoint, u64, u32, bool) {
     let PacketRecord { time, event, link, flow, kind, ecn, size, retransmission, .. } = *record;
@@ -67,9 +66,8 @@ fn shown(record: &PacketRecord) -> (Time, PacketEvent, u32, u32, PacketKind, Cod
     (time, event, link, flow, kind, ecn, number, size, retransmission)
 }
 
-/// Simulates a plan, then sends real packets at the same times. They may come in another order
-/// where several come at one time, so the events of each packet are compared, and each packet is
-/// known by when it was sent, by whom, and what it is.
+/// Simulates a plan, then sends real packets at the same times. Simultaneous packets may come in
+/// another order, so events are compared per packet, identified by send time, sender and content.
 fn compare(plan: &Plan) -> Compared {
     let simulated = Simulation::new(plan).run().expect("nothing stops the run");
     let records: Vec<_> = simulated.packets.iter().collect();
@@ -140,13 +138,11 @@ fn flows_are_followed_on_their_path() {
         }
         assert_eq!(Some(own.retransmitted_segments), seen.retransmitted_segments, "{name}");
         assert!(own.retransmitted_segments > 0, "{name} shows nothing of retransmissions");
-        // What the receiver has and has not acknowledged yet: a delayed ACK's two segments, and a
-        // hole's.
+        // Data received and not yet acknowledged: a delayed ACK's two segments, and a hole's.
         let unknown = own.delivered_bytes - seen.delivered_bytes;
         assert!(unknown <= 2 * 1448, "{name}: {unknown} B");
         assert_eq!(own.rtt_min_s, seen.rtt_min_s, "{name}: the handshake");
-        // With timestamps there is a sample on an ACK of segments that were sent twice, too: some
-        // in a thousand.
+        // With timestamps an ACK of retransmitted segments gives a sample, too: some in a thousand.
         let (mean, seen) = (own.rtt_mean_s.expect("samples"), seen.rtt_mean_s.expect("samples"));
         assert!((seen / mean - 1.0).abs() < 0.005, "{name}: {seen} s on the path, {mean} s at the sender");
     }
@@ -166,7 +162,7 @@ fn a_constant_rate() {
     assert!(full.windows(2).all(|pair| pair[1].since(pair[0]) == Duration::from_microseconds(800)));
     let (sent, dropped) =
         (count(&records, PacketEvent::Send) as f64, count(&records, PacketEvent::Drop) as f64);
-    // The queue of 50 packets fills first; one more is in service, and one may be on its way.
+    // The queue of 50 packets fills first; one more is in service, and one may be in flight.
     assert!((dropped + 50.0 - sent / 6.0).abs() <= 2.0, "{dropped} of {sent}");
     assert_eq!(emulated.report.flows[0].dropped_packets, dropped as u64);
 }
@@ -291,7 +287,7 @@ fn imperfect_links_and_changes_do_the_same() {
     assert!(count(&records, PacketEvent::Lose) > 20);
 }
 
-/// An emulation's own record, replayed: nothing differs; with one event changed something does.
+/// It drops when the transmitter requests a packet, every 0.8 ms.
 #[test]
 fn a_record_is_replayed() {
     for discipline in ["drop-tail", "fq-codel", "dualpi2"] {

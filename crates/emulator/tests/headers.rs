@@ -1,4 +1,4 @@
-//! The emulator writes marks and windows into real headers, and nothing else.
+//! The emulator modifies only marks and windows in real headers.
 
 mod common;
 
@@ -13,7 +13,7 @@ use std::net::{IpAddr, Ipv4Addr};
 const CLIENT: [u8; 4] = [10, 0, 0, 1];
 const SERVER: [u8; 4] = [10, 0, 0, 2];
 
-/// A path whose routers write this window into acknowledgements on their way back.
+/// A path whose routers write this window into ACKs on their way back.
 fn plan(window: u64) -> Plan {
     let mut plan =
         dumbbell(mbps(10), ms(20)).queue(packets(50)).flow("reno").duration(s(10)).plan().expect("a plan");
@@ -24,7 +24,7 @@ fn plan(window: u64) -> Plan {
     plan
 }
 
-/// The client is where data of the plan goes to: it acknowledges.
+/// The client receives the plan's data: it acknowledges.
 fn between(plan: &Plan) -> Emulation {
     let flow = &plan.flows[0];
     let host =
@@ -56,7 +56,7 @@ fn segment(sent: &Sent) -> Vec<u8> {
     bytes
 }
 
-/// Sends one segment after the other, and returns each as it arrives.
+/// Sends the segments in turn, and returns each as it arrives.
 fn cross(plan: &Plan, all: &[Sent]) -> Vec<Vec<u8>> {
     let mut emulation = between(plan);
     let mut arrived = Vec::new();
@@ -129,7 +129,7 @@ fn a_window_is_never_raised_and_not_rounded_to_nothing() {
     assert_eq!(window_of(&arrived[2]), 0, "a closed window is");
 }
 
-/// Of a connection that is older than the emulation nobody knows the scale.
+/// For a connection older than the emulation the scale is unknown.
 #[test]
 fn without_its_syns_a_connection_is_left_alone() {
     let all = [Sent { from_client: true, syn: false, scale: None, window: 500 }];

@@ -1,4 +1,4 @@
-//! Names that a scenario can use.
+//! Names available to scenarios.
 
 use pyo3::prelude::*;
 use selfclock_congestion::Registry;
@@ -48,13 +48,13 @@ fn named<T: Named>(part: &str) -> String {
     Value::Array(T::all().map(row).collect()).to_string()
 }
 
-/// The table of an algorithm such as "cubic+hystart++:beta=0.8", as a scenario file has it.
+/// The table of an algorithm such as "cubic+hystart++:beta=0.8" in a scenario file.
 #[pyfunction]
 pub fn control_table(text: &str) -> PyResult<String> {
     scenario::control_table(&registry(), text).map_err(raised)
 }
 
-/// The table of a queue discipline such as "codel:target=5ms", as a scenario file has it.
+/// The table of a queue discipline such as "codel:target=5ms" in a scenario file.
 #[pyfunction]
 pub fn queue_table(text: &str) -> PyResult<String> {
     scenario::queue_table(text).map_err(raised)

@@ -6,7 +6,7 @@ use selfclock_simulator::{Simulation, bare_loop};
 
 use crate::scenario::Scenario;
 
-/// Events between two looks at the packets in flight.
+/// Events between two counts of the packets in flight.
 const SLICE: u64 = 50_000;
 
 /// Moves packets with no protocol and no record: `flows` with `packets` in flight each, for `laps`
@@ -21,8 +21,7 @@ pub fn run_bare_loop(py: Python<'_>, flows: u64, packets: u64, trips: u64) -> (u
     })
 }
 
-/// Bytes that this process has allocated and that are in memory, its program not among them; `None`
-/// where the system does not say so.
+/// Resident memory allocated by this process, without its program; `None` if unknown.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
@@ -30,9 +29,8 @@ fn resident() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Runs a scenario and returns bytes of memory that the simulation takes before its first event,
-/// the most packets that are on their way at a time, and the bytes it takes then. `None` where the
-/// system does not tell.
+/// Runs a scenario and returns the simulation's memory before its first event, the maximum number
+/// of packets in flight, and the memory then. `None` if unknown.
 #[pyfunction]
 pub fn footprint(py: Python<'_>, scenario: &Scenario) -> Option<(u64, u64, u64)> {
     let plan = scenario.plan();

@@ -1,5 +1,5 @@
-//! Calls of algorithms written in Python, as other threads see them: what a run is in, and how to
-//! get it out.
+//! Calls of algorithms written in Python, as other threads see them: the current call of a run, and
+//! how to interrupt it.
 
 use std::cell::RefCell;
 use std::ffi::c_long;
@@ -13,13 +13,13 @@ use pyo3::prelude::*;
 use selfclock_congestion::Time;
 use selfclock_simulator::plan::Plan;
 
-/// How often the watcher looks at the calls.
+/// Interval at which the watcher checks calls.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// A call that it finds under way so often is named: after 10 s.
+/// Number of checks after which a call is reported: 10 s.
 const LONG: u32 = 20;
 
-/// Declares the methods that are called, with their names in Python.
+/// Declares the called methods, with their names in Python.
 macro_rules! methods {
     ($($method:ident = $name:literal,)+) => {
         /// A method of an algorithm.
@@ -46,17 +46,17 @@ methods! {
     Sent = "on_sent",
 }
 
-/// A run that calls Python. Its thread writes, the others read.
+/// A run that calls Python. Only its thread writes.
 struct Run {
     /// Scenario and seed.
     name: String,
     /// Its thread, as Python names it.
     thread: c_long,
-    /// Someone wants the run to stop.
+    /// Request to stop the run.
     stop: Option<Arc<AtomicBool>>,
     /// Calls begun and calls ended: odd during a call.
     changes: AtomicU64,
-    /// Of the last call: simulated time in picoseconds, number of the algorithm, method.
+    /// Last call: simulated time in picoseconds, number of the algorithm, method.
     now: AtomicU64,
     algorithm: AtomicUsize,
     method: AtomicUsize,
@@ -66,7 +66,7 @@ thread_local! {
     static CURRENT: RefCell<Option<Arc<Run>>> = const { RefCell::new(None) };
 }
 
-/// Runs that call Python now, and whether a thread watches them.
+/// Runs currently calling Python, and whether a thread watches them.
 struct UnderWay {
     runs: Vec<Arc<Run>>,
     watched: bool,
@@ -92,7 +92,7 @@ pub fn number_of(algorithm: &'static str) -> usize {
 pub struct Calls(Arc<Run>);
 
 impl Calls {
-    /// A run begins on this thread. `stop`, once set, lets [`interrupt_stopped`] end its calls.
+    /// Registers a run on this thread. `stop`, once set, lets [`interrupt_stopped`] end its calls.
     pub fn begin(py: Python<'_>, plan: &Plan, stop: Option<&Arc<AtomicBool>>) -> PyResult<Self> {
         let run = Arc::new(Run {
             name: format!("{}, seed {}", plan.name, plan.seed),
@@ -125,7 +125,7 @@ impl Drop for Calls {
     }
 }
 
-/// Makes a call, and lets other threads see it for as long as it lasts.
+/// Makes a call, visible to other threads while it lasts.
 #[inline]
 pub fn during<R>(algorithm: usize, method: Method, now: Time, call: impl FnOnce() -> R) -> R {
     let change = || {
@@ -148,8 +148,8 @@ pub fn during<R>(algorithm: usize, method: Method, now: Time, call: impl FnOnce(
     returned
 }
 
-/// Names calls that last too long, until no run calls Python any more. Needs nothing of Python: a
-/// call that never returns may never let go of it.
+/// Reports calls that last too long, until no run calls Python any more. Does not need the GIL: a
+/// call that never returns may never release it.
 fn watch() {
     struct Seen {
         run: Arc<Run>,
@@ -185,7 +185,7 @@ fn name(run: &Run) {
         locked(&ALGORITHMS).get(run.algorithm.load(Ordering::Relaxed)).copied().unwrap_or_default();
     let method = METHODS[run.method.load(Ordering::Relaxed)];
     let now = Time::from_picoseconds(run.now.load(Ordering::Relaxed));
-    // A progress bar may stand in this line.
+    // A progress bar may occupy this line.
     eprintln!(
         "\rselfclock: {}: {algorithm} has been in {method} for {} s, at {:.6} s of simulated time; Ctrl-C ends it",
         run.name,
@@ -194,14 +194,14 @@ fn name(run: &Run) {
     );
 }
 
-/// Raises KeyboardInterrupt in the calls of the runs that are to stop.
+/// Raises KeyboardInterrupt in the calls of runs that must stop.
 #[allow(unsafe_code)]
 pub fn interrupt_stopped(py: Python<'_>) {
     let exception = py.get_type::<PyKeyboardInterrupt>();
     for run in &locked(&UNDER_WAY).runs {
         if run.stop.as_ref().is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             // SAFETY: this thread is attached to Python, and the exception is a class. An unknown
-            // thread is let be.
+            // thread is ignored.
             unsafe { pyo3::ffi::PyThreadState_SetAsyncExc(run.thread, exception.as_ptr()) };
         }
     }

@@ -1,5 +1,4 @@
-//! Algorithms written in Python: the class they derive from, and what stands for one in a
-//! simulation.
+//! Algorithms written in Python: their base class, and their representation in a simulation.
 
 use std::cell::Cell;
 use std::fmt;
@@ -25,10 +24,10 @@ use selfclock_congestion::{Bytes, Duration, Rate, Time};
 use crate::calls::{self, Method};
 use crate::events;
 
-/// Names that a scenario in this process can use.
+/// Names available to scenarios in this process.
 static REGISTRY: Mutex<Registry> = Mutex::new(Registry::built_in());
 
-/// Names that a scenario in this process can use.
+/// Names available to scenarios in this process.
 pub fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -55,8 +54,8 @@ pub struct CongestionControl {
     mss_bytes: Py<PyInt>,
 }
 
-/// A number that an instance changes. Not behind a borrow: that would be checked whenever an
-/// attribute is read.
+/// A number that an instance changes. Not behind a borrow, which every attribute access would
+/// check.
 #[derive(Debug)]
 struct Number(AtomicU64);
 
@@ -91,13 +90,13 @@ thread_local! {
     static BEGINS_WITH: Cell<Option<(f64, f64, Connection)>> = const { Cell::new(None) };
 }
 
-/// A number that was assigned, or an error that shows it.
+/// An assigned number, or an error that shows it.
 fn number(name: &str, what: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     let number = if value.is_instance_of::<PyBool>() { None } else { value.extract::<f64>().ok() };
     number.ok_or_else(|| PyTypeError::new_err(format!("{name} = {}: {what}", shown(value))))
 }
 
-/// A value for a message, not too long.
+/// A value for a message, shortened.
 fn shown(value: &Bound<'_, PyAny>) -> String {
     let text = value.repr().map_or_else(|_| value.get_type().to_string(), |repr| repr.to_string());
     if text.chars().count() > 80 { text.chars().take(79).chain(['…']).collect() } else { text }
@@ -264,7 +263,7 @@ impl CongestionControl {
     fn on_spurious_loss(&self, event: &events::SpuriousLoss) {}
 }
 
-/// Which events a class has a method for: the others are not worth a call.
+/// The events for which a class has a method: others need no call.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     established: bool,
@@ -295,7 +294,7 @@ struct PythonAlgorithm {
     values: Vec<Value<'static>>,
 }
 
-/// All that a run depends on, the code too: a sweep tells runs apart by this.
+/// Everything that a run depends on, including the code: sweeps identify runs by it.
 impl fmt::Debug for PythonAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Class { entry, code, .. } = &*self.class;
@@ -356,8 +355,7 @@ impl fmt::Debug for PythonModel {
 }
 
 impl Clone for PythonModel {
-    /// The instance's attributes are copied by `copy.deepcopy`; a copy that cannot be made fails at
-    /// its next event.
+    /// Attributes are copied by `copy.deepcopy`; if that fails the copy fails at its next event.
     fn clone(&self) -> Self {
         let copied =
             self.object.as_ref().map(|object| Python::attach(|py| copy(object.bind(py)))).transpose();
@@ -384,8 +382,8 @@ fn instance<'py>(
     Ok(object.cast_into::<CongestionControl>()?)
 }
 
-/// `object.name(argument)`. PyO3 makes a bound method and a tuple for each call where it may use no
-/// more than the stable ABI of Python 3.11.
+/// `object.name(argument)`. Restricted to the stable ABI of Python 3.11, PyO3 makes a bound method
+/// and a tuple for each call.
 #[allow(unsafe_code)]
 fn call_method<'py>(
     object: &Bound<'py, CongestionControl>,
@@ -393,8 +391,8 @@ fn call_method<'py>(
     argument: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let end = std::ptr::null_mut::<ffi::PyObject>();
-    // SAFETY: all three live through the call, a null ends the arguments, and what is returned is
-    // owned, or null and an exception is set.
+    // SAFETY: all three outlive the call, a null ends the arguments, and the result is owned, or
+    // null with an exception set.
     unsafe {
         let returned =
             ffi::PyObject_CallMethodObjArgs(object.as_ptr(), name.as_ptr(), argument.as_ptr(), end);
@@ -456,7 +454,7 @@ impl PythonModel {
         }
     }
 
-    /// Calls the method of an event and takes over what it has set.
+    /// Calls the method of an event and takes over the values it set.
     fn tell<'py>(
         &mut self,
         state: &mut WindowState,
@@ -492,8 +490,8 @@ impl PythonModel {
     }
 }
 
-/// Tells the Python object of an event: the method by its number and its name, the event, its
-/// Python class.
+/// Passes an event to the Python object: number and name of the method, the event, its Python
+/// class.
 macro_rules! tell {
     ($self:ident, $state:ident, $method:ident $name:literal, $event:ident $class:ident) => {
         Python::attach(|py| {
@@ -577,12 +575,12 @@ impl ModelPart for PythonModel {
     }
 }
 
-/// A parameter as Python declares it: name, meaning, unit, default, allowed words, smallest and
+/// A parameter as declared in Python: name, meaning, unit, default, allowed words, smallest and
 /// largest number, source. The kind follows from the default and the unit.
 type Declared<'py> = (String, String, String, Bound<'py, PyAny>, Vec<String>, (f64, f64), String);
 
-/// A text for the life of the process, as the registry wants it. A few hundred bytes for each class
-/// that is registered.
+/// Leaks a text for the life of the process, as the registry requires: a few hundred bytes per
+/// registered class.
 fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
@@ -613,7 +611,7 @@ fn parameter(declared: Declared<'_>) -> PyResult<(Parameter, Value<'static>)> {
     Ok((Parameter { name, about, unit, kind, default: kept(shown), source, range, requires: None }, value))
 }
 
-/// Makes a class that derives from `CongestionControl` known under a name. `selfclock.own` has
+/// Registers a class that derives from `CongestionControl` under a name. `selfclock.own` has
 /// checked it.
 #[pyfunction]
 pub fn register(

@@ -18,7 +18,7 @@ create_exception!(
 /// Name, descriptor of the TUN device and addresses of a host.
 type HostArguments = (String, i32, Vec<String>);
 
-/// Path of a table, and keys and values of what it says about itself.
+/// Path of a table, and its metadata.
 type TableArguments = (PathBuf, Vec<(String, String)>);
 
 /// The arguments of an emulation.
@@ -73,7 +73,7 @@ impl Emulator {
         running::Running::new(scenario.plan(), arguments).map(Self)
     }
 
-    /// Relays packets until there is something to read from `stop_fd`, or the duration is over.
+    /// Relays packets until `stop_fd` becomes readable, or the duration is over.
     fn run(&self, py: Python<'_>, stop_fd: i32) -> PyResult<Outcome> {
         self.0.run(py, stop_fd)
     }
@@ -88,7 +88,7 @@ impl Emulator {
 #[path = "emulator_linux.rs"]
 mod running;
 
-/// Elsewhere there is none.
+/// Unavailable elsewhere.
 #[cfg(not(target_os = "linux"))]
 mod running {
     use super::{Arguments, EmulationError, Outcome};

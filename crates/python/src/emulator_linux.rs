@@ -1,4 +1,4 @@
-//! The emulator on Linux: a thread relays, another writes records, and that of Python waits for
+//! The emulator on Linux: a thread relays, another writes records, and Python's thread waits for
 //! both.
 
 use super::{Arguments, EmulationError};
@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 
-/// Parts of records that wait to be written at most: some five seconds.
+/// Maximum number of waiting parts of records: some five seconds.
 const WAITING: usize = 1024;
 
 /// Longest duration and bound, s: a month.
@@ -44,7 +44,7 @@ fn raised(error: impl ToString) -> PyErr {
     EmulationError::new_err(error.to_string())
 }
 
-/// A time in seconds that is above zero.
+/// A positive time in seconds.
 fn span(name: &str, seconds: f64) -> PyResult<Duration> {
     if seconds > 0.0 && seconds <= LONGEST_S {
         return Ok(Duration::from_seconds(seconds));
@@ -127,8 +127,8 @@ impl Running {
         Outcome::emulated(py, outcome, packets_written, cpu_s)
     }
 
-    /// Runs the threads, and looks at Python's signals meanwhile. That thread never holds up the
-    /// one that relays: it would have to wait for Python.
+    /// Runs the threads, and polls Python's signals meanwhile. That thread never blocks the
+    /// relaying one, which would otherwise wait for Python.
     fn relay(
         &self,
         relay: Relay,
@@ -161,7 +161,7 @@ impl Running {
             }
             let panicked = |_| raised("the emulator panicked");
             let (outcome, cpu_s) = relaying.join().map_err(panicked)?;
-            // Where the disk is full, that is why the relay ended.
+            // A full disk is why the relay ended.
             let written = writing.join().map_err(panicked)?;
             interruption?;
             let written = written?;
@@ -217,7 +217,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Ends the files. Returns how many packet events are in them.
+    /// Closes the files. Returns the number of packet events in them.
     fn finish(&mut self) -> io::Result<usize> {
         for capture in self.captures.drain(..) {
             capture.into_inner().flush()?;

@@ -1,4 +1,4 @@
-//! Runs that Python steers, one step at a time, side by side on all cores.
+//! Runs steered by Python, one step at a time, in parallel on all cores.
 
 use cpu_time::ThreadTime;
 use pyo3::buffer::PyBuffer;
@@ -34,7 +34,7 @@ impl Run {
     }
 }
 
-/// A place for a run, and what its next step is to be.
+/// A slot for a run, and its next step.
 #[derive(Default)]
 struct Place {
     run: Option<Run>,
@@ -45,7 +45,7 @@ struct Place {
 #[pyclass(module = "selfclock._core")]
 pub struct Environments {
     places: Vec<Place>,
-    /// None: the thread that asks does the work.
+    /// `None`: the calling thread does the work.
     pool: Option<rayon::ThreadPool>,
 }
 
@@ -156,7 +156,7 @@ impl Environments {
         steps.copy_from_slice(py, &shown)
     }
 
-    /// Summary and, if they are recorded, series of a run up to now; the run can go on.
+    /// Summary and, if recorded, series of a run up to now; the run can continue.
     fn outcome(&self, py: Python<'_>, place: usize) -> PyResult<Outcome> {
         let run = self.places.get(place).and_then(|place| place.run.as_ref());
         let run = run.ok_or_else(|| PyIndexError::new_err("no run has begun there"))?;

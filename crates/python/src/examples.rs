@@ -1,4 +1,4 @@
-//! The files of `examples/`, which an installed package has nowhere else.
+//! The files of `examples/`, which are otherwise missing from an installed package.
 
 use pyo3::prelude::*;
 
@@ -9,7 +9,7 @@ macro_rules! example {
     };
 }
 
-/// Scenarios, grids, and the delivery traces that they read.
+/// Scenarios, grids, and their delivery traces.
 const EXAMPLES: [(&str, &str); 9] = [
     example!("one-flow.toml"),
     example!("packet-pair-vs-reno.toml"),

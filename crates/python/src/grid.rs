@@ -37,8 +37,7 @@ impl Grid {
         Ok(Self { inner })
     }
 
-    /// The grid of a text over this scenario; `checked` says that its values have been tried
-    /// before.
+    /// The grid of a text over this scenario; `checked` if its values have already been tried.
     #[staticmethod]
     #[pyo3(signature = (scenario, text, source_name, name, *, checked = false))]
     fn over(

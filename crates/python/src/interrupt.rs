@@ -1,4 +1,4 @@
-//! Ctrl-C that always ends.
+//! Ctrl-C that always ends the process.
 
 use pyo3::prelude::*;
 
@@ -6,9 +6,9 @@ use pyo3::prelude::*;
 #[cfg(unix)]
 const INTERRUPTED: i32 = 128 + libc::SIGINT;
 
-/// From now on the second SIGINT ends the process, whatever it is in. Python itself only notes a
-/// signal, until the main thread runs the next instruction of Python: an algorithm may never get
-/// there. For a command, not for a session in which a first Ctrl-C may have been long ago.
+/// From now on the second SIGINT ends the process, whatever it is doing. Python itself only records
+/// a signal until the main thread runs its next Python instruction, which an algorithm may never
+/// reach. For commands, not for sessions in which a first Ctrl-C may have been long ago.
 #[cfg(unix)]
 #[pyfunction]
 pub fn end_at_second_interrupt(py: Python<'_>) -> PyResult<()> {
@@ -16,7 +16,7 @@ pub fn end_at_second_interrupt(py: Python<'_>) -> PyResult<()> {
     use std::os::fd::IntoRawFd;
 
     let (mut signals, to_here) = std::io::pipe()?;
-    // Open as long as the process lives. Python's signal handler writes the number of each signal.
+    // Open for the life of the process. Python's signal handler writes the number of each signal.
     let to_here = to_here.into_raw_fd();
     py.import("os")?.call_method1("set_blocking", (to_here, false))?;
     py.import("signal")?.call_method1("set_wakeup_fd", (to_here,))?;
@@ -37,7 +37,7 @@ pub fn end_at_second_interrupt(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Ends the process without handlers that might wait for what hangs.
+/// Ends the process without handlers, which might wait for the hanging part.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn exit_now() -> ! {

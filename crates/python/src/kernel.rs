@@ -1,5 +1,4 @@
-//! Algorithms in control of real connections: the loop of `selfclock kernel run`, and what stands
-//! around it.
+//! Algorithms in control of real connections: the loop of `selfclock kernel run`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,7 +34,7 @@ fn unloaded(rows: Vec<Unloaded>) -> String {
     Value::Array(rows.into_iter().map(row).collect()).to_string()
 }
 
-/// Takes the name of a congestion control away, or all names; what was there, as JSON text.
+/// Unregisters one congestion control, or all; returns what was there, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (name=None))]
 pub fn kernel_unload(name: Option<&str>) -> PyResult<String> {
@@ -48,7 +47,7 @@ pub fn kernel_list() -> PyResult<String> {
     list().map(unloaded).map_err(PyErr::from)
 }
 
-/// An algorithm: its text, or the one of a scenario's flow, by its index.
+/// An algorithm: its text, or that of a scenario's flow, by index.
 #[derive(FromPyObject)]
 enum Chosen<'py> {
     Text(String),
@@ -79,7 +78,7 @@ pub struct KernelSession(Arc<Session>);
 #[pymethods]
 impl KernelSession {
     /// Loads and registers it: a text such as "cubic+hystart++:beta=0.8", or a scenario and the
-    /// index of a flow. `nap_us`: time between two looks at the ring; 0: busy; none: every event
+    /// index of a flow. `nap_us`: time between two polls of the ring; 0: busy; none: every event
     /// wakes.
     #[new]
     #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
@@ -103,17 +102,17 @@ impl KernelSession {
         session.map(|session| Self(Arc::new(session))).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 
-    /// Drives connections until `stop`, or until someone else ends it.
+    /// Drives connections until `stop`, or until another process ends it.
     fn run(&self, py: Python<'_>) {
         py.detach(|| self.0.run());
     }
 
-    /// Takes the name away and lets `run` return.
+    /// Unregisters the name and lets `run` return.
     fn stop(&self) {
         self.0.stop();
     }
 
-    /// Connections that a process before this one had left behind.
+    /// Connections left behind by an earlier process.
     #[getter]
     fn taken_over(&self) -> u32 {
         self.0.taken_over

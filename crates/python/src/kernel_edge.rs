@@ -115,7 +115,7 @@ impl State {
 
 #[pymethods]
 impl KernelEdge {
-    /// Attaches the programs to the device behind which the sources are.
+    /// Attaches the programs to the device that faces the sources.
     #[new]
     fn new(py: Python<'_>, scenario: &Scenario, device: &str) -> PyResult<Self> {
         let router = router(scenario.plan())?;
@@ -125,8 +125,7 @@ impl KernelEdge {
         Ok(Self { edge, state: Mutex::new(state), stop: AtomicBool::new(false) })
     }
 
-    /// Limits windows until `stop`. With `limits` false nothing is limited: the router is told, and
-    /// says what it would allow.
+    /// Limits windows until `stop`. With `limits` false it only computes them.
     fn run(&self, py: Python<'_>, limits: bool) -> PyResult<()> {
         let decide =
             |passage: &Passage| self.state.lock().unwrap_or_else(PoisonError::into_inner).on(passage, limits);

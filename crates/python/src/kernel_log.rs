@@ -1,4 +1,5 @@
-//! Records of real connections: their replay, and their connections as traces. On every system.
+//! Records of real connections: their replay, and their connections as traces. Available on every
+//! system.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,8 +15,8 @@ fn refused(error: impl std::error::Error) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// Replays a record, under its algorithm or another, and demands the answers on record; what it
-/// went through, as JSON text.
+/// Replays a record, under its algorithm or another, and requires the recorded answers; returns its
+/// extent, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (log, algorithm=None))]
 pub fn kernel_replay(py: Python<'_>, log: &[u8], algorithm: Option<&str>) -> PyResult<String> {

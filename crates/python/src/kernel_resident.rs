@@ -1,4 +1,4 @@
-//! Algorithms that decide in the kernel: loaded, looked at, recorded, unloaded.
+//! Algorithms that decide in the kernel: load, inspect, record, unload.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,8 +24,7 @@ pub fn kernel_objects() -> String {
     Value::Array(OBJECTS.iter().map(row).collect()).to_string()
 }
 
-/// Loads an algorithm and registers it under a name. Returns how many programs the kernel has
-/// verified.
+/// Loads an algorithm and registers it under a name. Returns the number of verified programs.
 #[pyfunction]
 pub fn kernel_load(py: Python<'_>, algorithm: &str, name: &str) -> PyResult<usize> {
     let selection = selection(algorithm)?;
@@ -54,7 +53,7 @@ pub fn kernel_residents(py: Python<'_>) -> PyResult<String> {
     Ok(Value::Array(states.iter().map(described).collect()).to_string())
 }
 
-/// Takes names away, of one or of all; what there was, as JSON text.
+/// Unregisters one name or all; returns what was there, as JSON text.
 #[pyfunction]
 #[pyo3(signature = (name=None))]
 pub fn kernel_unload_residents(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
@@ -66,7 +65,7 @@ pub fn kernel_unload_residents(py: Python<'_>, name: Option<&str>) -> PyResult<S
     Ok(Value::Array(states.iter().map(described).collect()).to_string())
 }
 
-/// The one of this name, or the only one there is, that sockets can choose.
+/// The registered algorithm with this name, or the only one.
 fn registered(name: Option<&str>) -> PyResult<Resident> {
     let mut all = find()?;
     all.retain(Resident::is_registered);
@@ -81,7 +80,7 @@ fn registered(name: Option<&str>) -> PyResult<Resident> {
     }
 }
 
-/// Makes one the default of this namespace, or of the host. Returns what was the default.
+/// Makes one the default of this namespace, or of the host. Returns the former default.
 #[pyfunction]
 pub fn kernel_default(py: Python<'_>, name: &str, host: bool) -> PyResult<String> {
     let scope = if host { Scope::Host } else { Scope::Own };
@@ -114,7 +113,7 @@ impl KernelRecorder {
         Ok(Self { recorder: Arc::new(recorder), name, algorithm })
     }
 
-    /// Writes until `stop`, or until nothing of the algorithm is left.
+    /// Records until `stop`, or until the algorithm is gone.
     fn run(&self, py: Python<'_>) {
         py.detach(|| self.recorder.run());
     }

@@ -1,6 +1,6 @@
 //! `selfclock._core`: the simulator as a Python module.
 //!
-//! Thin on purpose. Tables cross as Arrow (PyCapsule protocol, no copy), everything else that has a
+//! Thin on purpose. Tables cross as Arrow (PyCapsule protocol, no copy), everything else with
 //! structure crosses as JSON text, which `python/selfclock` turns into typed objects.
 
 use pyo3::prelude::*;
@@ -90,7 +90,7 @@ mod _core {
     #[pymodule_export]
     use super::trunk::Trunk;
 
-    /// Real QUIC stacks are registered as algorithms are, where they are built in.
+    /// Built-in QUIC stacks are registered like algorithms.
     #[pymodule_init]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         #[cfg(feature = "quic")]
@@ -105,7 +105,7 @@ mod _core {
     #[pymodule_export]
     const ENGINE: &str = env!("SELFCLOCK_ENGINE");
 
-    /// The commit it was built from; empty where git knew none.
+    /// The commit of the build; empty if unknown.
     #[pymodule_export]
     const COMMIT: &str = env!("SELFCLOCK_COMMIT");
 }

@@ -1,12 +1,11 @@
-//! Memory that a run may take.
+//! Memory available to runs.
 
 use std::fs;
 use std::path::Path;
 use std::thread::available_parallelism;
 
-/// Bytes that a run may take at most so that one on each core leaves half of what is free to
-/// others; `None` where the system does not say. Linux: what is available, the control group's
-/// limit, and `ulimit -v`.
+/// Maximum memory of a run such that one per core leaves half of the free memory; `None` if
+/// unknown. Linux: available memory, the control group's limit, and `ulimit -v`.
 pub fn for_a_run() -> Option<u64> {
     let free = [available(), of_control_group(), of_address_space()].into_iter().flatten().min()?;
     let cores = available_parallelism().map_or(1, usize::from) as u64;

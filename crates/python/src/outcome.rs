@@ -38,7 +38,7 @@ pub struct Outcome {
     undivided: Option<String>,
 }
 
-/// Samples, until someone looks at them; a table from then on.
+/// Samples, converted to a table on first use.
 struct Series<T>(Mutex<Shown<T>>);
 
 enum Shown<T> {
@@ -56,7 +56,7 @@ impl<T> Series<T> {
         py: Python<'_>,
         make: impl FnOnce(&Sampled<T>) -> PyResult<Table>,
     ) -> PyResult<Py<Table>> {
-        // Whoever waits for the lock lets go of Python.
+        // A thread that waits for the lock releases the GIL.
         let mut shown = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         match &*shown {
             Shown::Table(table) => Ok(table.clone_ref(py)),
@@ -69,14 +69,13 @@ impl<T> Series<T> {
     }
 }
 
-/// A finished run and the CPU time it took. Not yet a Python object, so that worker threads can
-/// make one.
+/// A finished run and its CPU time. Not yet a Python object, so that worker threads can make one.
 pub struct Finished {
     pub outcome: simulator::Outcome,
-    /// Packet events that are in files.
+    /// Packet events written to files.
     pub packets_written: usize,
     pub cpu_s: f64,
-    /// Why one thread computed it, if it was to be computed on several.
+    /// Why it ran on one thread, if several were requested.
     pub undivided: Option<String>,
 }
 
@@ -152,8 +151,8 @@ impl Outcome {
     fn connections(&self, py: Python<'_>) -> Py<Table> {
         self.connections.clone_ref(py)
     }
-    /// Every packet in memory, in all columns or in those wanted. Built at each call: the columns
-    /// are three times the size of what they are made from.
+    /// Every packet in memory, in all or the requested columns. Built at each call: the columns are
+    /// three times the size of their source.
     #[pyo3(signature = (columns = None))]
     fn packets(&self, py: Python<'_>, columns: Option<Vec<String>>) -> PyResult<Table> {
         let columns = Columns::new(&self.plan, columns.as_deref());
@@ -165,8 +164,7 @@ impl Outcome {
     fn packet_events(&self) -> usize {
         self.packet_events
     }
-    /// Writes what one host sent and received, or what crossed one link, as a capture that
-    /// Wireshark opens.
+    /// Writes the packets of one host or one link as a capture for Wireshark.
     fn write_pcapng(&self, py: Python<'_>, kind: &str, name: &str, path: PathBuf) -> PyResult<()> {
         let tap = tap_of(&self.plan, kind, name)?;
         py.detach(|| {
@@ -184,7 +182,7 @@ impl Outcome {
     }
 }
 
-/// Where the "link" or "host" with this name is captured.
+/// The tap of the "link" or "host" with this name.
 pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
     let tap = if kind == "link" {
         plan.links.iter().position(|link| link.name == name).map(Tap::Link)
@@ -194,7 +192,7 @@ pub fn tap_of(plan: &Plan, kind: &str, name: &str) -> PyResult<Tap> {
     tap.ok_or_else(|| PyKeyError::new_err(format!("no {kind} is named {name:?}")))
 }
 
-/// The packet events in a file that a run has written, in all columns or in those wanted.
+/// The packet events in a file written by a run, in all or the requested columns.
 #[pyfunction]
 #[pyo3(signature = (path, columns = None))]
 pub fn read_packets(py: Python<'_>, path: PathBuf, columns: Option<Vec<String>>) -> PyResult<Table> {
@@ -235,7 +233,7 @@ fn flow_table(plan: &Plan, mut series: FlowSeries) -> PyResult<Table> {
 }
 
 /// The table of the flows of an emulation: the columns of a simulation, and the receive window.
-/// What a path cannot know is null.
+/// Quantities unknown on a path are null.
 fn emulated_flow_table(plan: &Plan, series: FlowColumns) -> PyResult<Table> {
     use arrow_array::types::{Float64Type, UInt64Type};
     let rows = series.time_s.len();

@@ -1,4 +1,4 @@
-//! Packet records in files, written while the run goes on, in bounded memory.
+//! Packet records in files, written during the run, in bounded memory.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -13,22 +13,22 @@ use selfclock_simulator::record::pcapng::{Capture, Tap};
 use crate::packets::Columns;
 use crate::parquet_file::{Metadata, io_error, writer};
 
-/// Bytes of all captures that wait to be written: a run may have more links than a process may have
-/// open files, so each file is open only while its bytes are written.
+/// Maximum total of buffered capture bytes: a run may have more links than a process may have open
+/// files, so each file is open only while it is written.
 const BYTES_WAITING: usize = 1 << 25;
-/// Bytes of one capture that are written together.
+/// Bytes of one capture that are written at once.
 const BYTES_TOGETHER: std::ops::RangeInclusive<usize> = 1 << 10..=1 << 16;
 
 /// Writers of packet records.
 pub struct PacketFiles {
     pub parquet: PathBuf,
-    /// Key and value of what the table says about itself.
+    /// Key and value of the table's metadata.
     pub metadata: Metadata,
     /// A captured host or link, and its file.
     pub captures: Vec<(Tap, PathBuf)>,
 }
 
-/// Packet records on their way into files.
+/// Packet records being written to files.
 pub struct PacketWriter<'a> {
     columns: Columns,
     parquet: ArrowWriter<File>,
@@ -37,7 +37,7 @@ pub struct PacketWriter<'a> {
     links: Captures<'a>,
     /// Of each node.
     hosts: Captures<'a>,
-    /// Of packets on their way, if the plan keeps it.
+    /// Payload of packets in flight, if the plan keeps it.
     payloads: Payloads,
 }
 
@@ -66,7 +66,7 @@ impl<'a> PacketWriter<'a> {
         Ok(Self { columns, parquet, plan, links, hosts, payloads: Payloads::default() })
     }
 
-    /// Adds records, which go on where those before ended.
+    /// Adds records that continue the previous ones.
     ///
     /// # Errors
     /// Those of the file system.
@@ -99,12 +99,12 @@ impl<'a> PacketWriter<'a> {
         Ok(())
     }
 
-    /// From now on flows have these names.
+    /// Renames the flows from now on.
     pub fn rename_flows<'b>(&mut self, names: impl Iterator<Item = &'b str>) {
         self.columns.rename_flows(names);
     }
 
-    /// Ends the files. Returns how many records there are.
+    /// Closes the files. Returns the number of records.
     ///
     /// # Errors
     /// Those of the file system.
@@ -119,7 +119,7 @@ impl<'a> PacketWriter<'a> {
     }
 }
 
-/// A file that is open only while something is added to it.
+/// A file that is open only while it is written.
 struct Appended {
     path: PathBuf,
 }

@@ -14,10 +14,10 @@ use selfclock_congestion::PeerOption;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord, Packets};
 
-/// How a column is made of records.
+/// Builds a column from records.
 type Build = fn(&Columns, &Packets) -> Result<ArrayRef, ArrowError>;
 
-/// The columns with their types, and whether a row may have none. Names and units are those of
+/// The columns with their types, and whether values may be null. Names and units are those of
 /// [`PacketRecord`].
 const COLUMNS: [(&str, Kind, bool, Build); 21] = [
     ("time_s", Kind::Of(DataType::Float64), false, |_, packets| {
@@ -93,7 +93,7 @@ const COLUMNS: [(&str, Kind, bool, Build); 21] = [
 /// Type of a column.
 enum Kind {
     Of(DataType),
-    /// One of a few names that selfclock has.
+    /// One of selfclock's fixed names.
     FewNames,
     /// One of the names of the scenario.
     Names,
@@ -125,8 +125,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// All columns, or those that are wanted: to build all of them takes longer than most short
-    /// runs.
+    /// All columns, or the requested ones: building all takes longer than most short runs.
     pub fn new(plan: &Plan, wanted: Option<&[String]>) -> Self {
         let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|other| other == name));
         let columns: Vec<_> = COLUMNS.into_iter().filter(|(name, ..)| is_wanted(name)).collect();
@@ -147,7 +146,7 @@ impl Columns {
         }
     }
 
-    /// From now on flows have these names.
+    /// Renames the flows from now on.
     pub fn rename_flows<'a>(&mut self, names: impl Iterator<Item = &'a str>) {
         self.flows = Arc::new(StringArray::from_iter_values(names));
     }
@@ -167,8 +166,7 @@ impl Columns {
     }
 }
 
-/// A value for each record. Compiled into its callers, so that the rest of a record is not
-/// unpacked.
+/// A value per record. Inlined, so that unused fields are not unpacked.
 #[inline(always)]
 fn values<T>(packets: &Packets, of: impl Fn(PacketRecord) -> T) -> Vec<T> {
     let mut values = Vec::with_capacity(packets.len());

@@ -17,7 +17,7 @@ use parquet::schema::types::ColumnPath;
 /// Rows of a row group: what the writer holds in memory, some 30 bytes each.
 const ROWS_OF_A_GROUP: usize = 1 << 18;
 
-/// Key and value of what a table says about itself.
+/// Key and value of a table's metadata.
 pub type Metadata = Vec<(String, String)>;
 
 /// A writer of a new file, to be closed at the end; `sampled`: its rows are samples of a series.
@@ -45,11 +45,11 @@ fn properties(schema: &SchemaRef, metadata: &Metadata, sampled: bool) -> WriterP
     for field in schema.fields() {
         let column = ColumnPath::from(field.name().as_str());
         properties = match field.data_type() {
-            // Of names there are few.
+            // There are few different names.
             DataType::Dictionary(..) => properties.set_column_dictionary_enabled(column, true),
-            // Samples of many flows have the same times, and levels that stay.
+            // Samples of many flows share times, and have constant levels.
             DataType::Float64 if sampled => properties.set_column_dictionary_enabled(column, true),
-            // Whole numbers are near to those before them.
+            // Consecutive integers are close together.
             DataType::UInt32 | DataType::UInt64 => {
                 properties.set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
             }
@@ -91,7 +91,7 @@ pub fn read(path: &Path, wanted: Option<&[String]>) -> io::Result<(SchemaRef, Ve
     Ok((schema, batches))
 }
 
-/// The error of the file system where there was one.
+/// The underlying file system error, if any.
 pub fn io_error(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(source) => match source.downcast::<io::Error>() {

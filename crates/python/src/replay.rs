@@ -1,4 +1,4 @@
-//! The record of an emulation, sent through the simulator's network again.
+//! The record of an emulation, replayed through the simulator's network.
 
 use crate::emulator::EmulationError;
 use crate::scenario::Scenario;
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 struct About {
     nodes: Vec<usize>,
     flows_per_path: u32,
-    /// Place of each connection in the plan, by its name.
+    /// Slot of each connection in the plan, by name.
     slots: BTreeMap<String, u32>,
     end: Time,
 }
@@ -55,7 +55,7 @@ fn bits(batch: &RecordBatch, name: &str) -> Option<Vec<bool>> {
     Some(batch.column_by_name(name)?.as_boolean_opt()?.iter().map(|bit| bit == Some(true)).collect())
 }
 
-/// A column of names, each as what `of` makes of it.
+/// A column of names, each mapped by `of`.
 fn named<K: arrow_array::types::ArrowDictionaryKeyType, T: Copy>(
     batch: &RecordBatch,
     name: &str,
@@ -83,7 +83,7 @@ fn batches(path: &Path, wanted: Option<&[&str]>) -> Result<(u64, impl RecordBatc
     Ok((rows, builder.build().map_err(|error| problem(&error))?))
 }
 
-/// The first link of each packet, by its number: what it enters first tells which way it goes.
+/// The first link of each packet, by number, which determines its direction.
 fn first_links(path: &Path, plan: &Plan) -> Result<Vec<u32>, String> {
     let mut first: Vec<u32> = Vec::new();
     for batch in batches(path, Some(&["link", "packet"]))?.1 {
@@ -138,7 +138,7 @@ fn recorded(batch: &RecordBatch, plan: &Plan, about: &About, first: &[u32]) -> O
             time_s: time_s[row]?,
             event: event[row]?,
             link: link[row].unwrap_or(u32::MAX),
-            // A name that the summary does not have is found when its packet is sent.
+            // A name missing in the summary is resolved when its packet is sent.
             slot: flow[row].unwrap_or(u32::MAX),
             kind,
             ecn: ecn[row]?,
@@ -183,8 +183,8 @@ fn run(
     Ok(replay.finish(about.end))
 }
 
-/// Sends what an emulation has recorded through the simulator's network, and compares every event.
-/// Returns how many packets were sent, dropped and marked, and the first differences.
+/// Replays an emulation's record through the simulator's network, and compares every event. Returns
+/// the numbers of packets sent, dropped and marked, and the first differences.
 #[pyfunction]
 #[pyo3(signature = (scenario, summary, packets, progress = None))]
 #[allow(clippy::type_complexity, reason = "a tuple for Python")]

@@ -22,39 +22,38 @@ use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::scenario::Scenario;
 use crate::trunk::{CommonTrunk, Trunk};
 
-/// Events between two looks at Python's signals: some tens of milliseconds.
+/// Events between two polls of Python's signals: some tens of milliseconds.
 const SLICE: u64 = 200_000;
 
-/// The same where packets are recorded: they are handed on between two slices, some ten records for
-/// an event.
+/// The same with packet records: they are handed on between two slices, some ten records per event.
 const SLICE_RECORDED: u64 = 10_000;
 
-/// The same where algorithms written in Python run.
+/// The same with algorithms written in Python.
 const SLICE_IN_PYTHON: u64 = 5_000;
 
-/// With fewer events for each call than this, Python takes more of the time than the engine does:
-/// it is then held for a slice, for to let go of it and to take it again costs a tenth of a call,
-/// and a wait for another thread each time.
+/// With fewer events per call than this, Python takes more time than the engine: the GIL is then
+/// held for a slice, because releasing and taking it costs a tenth of a call, and each time a wait
+/// for another thread.
 const EVENTS_PER_CALL: u64 = 16;
 
-/// How often the thread that waits for others looks at Python's signals.
+/// Interval at which the waiting thread polls Python's signals.
 pub const PATIENCE: Duration = Duration::from_millis(50);
 
 create_exception!(selfclock._core, RunError, PyRuntimeError, "A run that could not be completed.");
 
-/// The exception for a run that was stopped because another failed or was interrupted.
+/// The exception for a run stopped because another failed or was interrupted.
 fn told_to_stop() -> PyErr {
     RunError::new_err("stopped")
 }
 
-/// The exception for a run that stopped before its end.
+/// The exception for a run that stopped early.
 pub fn run_error(stopped: &Stopped) -> PyErr {
     let Stopped::AlgorithmFailed { failure, .. } = stopped else {
         return RunError::new_err(stopped.to_string());
     };
     Python::attach(|py| {
         let error = failure.reason.downcast_ref::<PyErr>().map(|error| error.clone_ref(py));
-        // Ctrl-C is no error of the algorithm that it happens to interrupt.
+        // Ctrl-C is not an error of the algorithm it interrupts.
         if let Some(error) = error.as_ref().filter(|error| error.is_instance_of::<PyKeyboardInterrupt>(py)) {
             return error.clone_ref(py);
         }
@@ -75,8 +74,9 @@ pub fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     Some(format!(" ({file}, line {line}, in {})", code.getattr("co_name").ok()?))
 }
 
-/// Runs to the end unless `goes_on`, asked between slices with the fraction done, says no. `stop`,
-/// once set, lets [`calls::interrupt_stopped`] end a call of an algorithm that does not return.
+/// Runs to the end unless `goes_on`, called between slices with the fraction done, returns false.
+/// `stop`, once set, lets [`calls::interrupt_stopped`] end a call of an algorithm that does not
+/// return.
 pub fn run_in_slices(
     plan: &Plan,
     stop: Option<&Arc<AtomicBool>>,
@@ -88,13 +88,13 @@ pub fn run_in_slices(
 /// Initial and final state of a run, if there is any.
 #[derive(Default)]
 pub struct With<'a> {
-    /// The beginning that it has in common with other runs.
+    /// The beginning shared with other runs.
     pub trunk: Option<&'a CommonTrunk>,
-    /// Where packet records are written while it goes on.
+    /// Writer of packet records during the run.
     pub writer: Option<PacketWriter<'a>>,
 }
 
-/// The same, with a common beginning, and packet records written while it goes on.
+/// The same, with a shared beginning, and packet records written during the run.
 pub fn run_with(
     plan: &Plan,
     stop: Option<&Arc<AtomicBool>>,
@@ -106,9 +106,9 @@ pub fn run_with(
         let run_slice = |simulation: &mut Simulation, until| simulation.advance_towards(until, slice);
         return advance(plan, with, run_slice, goes_on);
     }
-    // A thread that Python did not start has a thread state for as long as it is attached, and each
-    // takes two system calls to make and to destroy. So there is one for the whole run, not one for
-    // each call.
+    // A thread not started by Python has a thread state only while attached, and creating and
+    // destroying one takes two system calls each. So there is one for the whole run, not one per
+    // call.
     Python::attach(|py| {
         let calls = Calls::begin(py, plan, stop)?;
         let mut held = false;
@@ -156,8 +156,8 @@ fn advance(
     Ok(Finished { outcome, packets_written, cpu_s: clock.elapsed().as_secs_f64(), undivided: None })
 }
 
-/// Runs on several threads, stretch by stretch: a thousandth of the run at first, then as long as
-/// takes some [`SLICE`]s.
+/// Runs on several threads, in stretches: a thousandth of the run at first, then as long as some
+/// [`SLICE`]s take.
 fn advance_on_threads(
     mut parallel: Parallel,
     mut goes_on: impl FnMut(f64) -> PyResult<()>,
@@ -274,8 +274,8 @@ pub fn run_many(
         report(WHOLE);
         Ok(finished)
     };
-    // The workers run in the pool; this thread, the only one that Python delivers signals to, waits
-    // and looks.
+    // The workers run in the pool; this thread, the only one that receives Python's signals, waits
+    // and polls.
     let finished = py.detach(|| {
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::channel();

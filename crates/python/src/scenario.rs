@@ -206,7 +206,7 @@ impl Scenario {
         Some(times_s.iter().map(until).collect())
     }
 
-    /// The scenario with the flows that an emulation has seen in place of its own, for tables and
+    /// The scenario with the flows observed by an emulation in place of its own, for tables and
     /// figures: name, from, to, "tcp" or "udp", start in seconds.
     fn emulated(&self, flows: Vec<(String, String, String, String, f64)>) -> PyResult<Self> {
         let nodes = &self.inner.plan.nodes;

@@ -1,4 +1,4 @@
-//! The senders of a scenario, as programs that take their place on real hosts need them.
+//! The senders of a scenario, as needed by programs that replace them on real hosts.
 
 use selfclock_congestion::Time;
 use selfclock_simulator::plan::{Ecn, FlowPlan, Plan, Protocol, Source, TcpPlan, Transport};

@@ -1,5 +1,5 @@
-//! Any number of simulations in bounded memory: scenarios are asked for as cores become free, and
-//! what a run leaves is handed over as soon as it ends.
+//! Any number of simulations in bounded memory: scenarios are requested as cores become free, and
+//! results are handed over as soon as a run ends.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,10 +18,10 @@ use crate::run::{PATIENCE, RunError, With, run_with};
 use crate::scenario::Scenario;
 use crate::trunk::{CommonTrunk, Trunk};
 
-/// Scenarios that wait for each core, so that none waits for Python.
+/// Waiting scenarios per core, so that none waits for Python.
 const WAITING_PER_CORE: usize = 4;
 
-/// A plan, its number, and the beginning that it has in common with others.
+/// A plan, its number, and its shared beginning.
 type Job = (usize, Plan, Option<Arc<CommonTrunk>>);
 
 /// How the run of a plan ended.
@@ -56,8 +56,8 @@ pub fn run_stream(
         let result = feed(py, scenarios, finished, threads * WAITING_PER_CORE, &to_workers, ended);
         stop.store(true, Ordering::Relaxed);
         drop(to_workers);
-        // A worker in an algorithm written in Python waits for this thread to let go of Python, or
-        // never ends by itself.
+        // A worker in a Python algorithm waits for this thread to release the GIL, or never ends by
+        // itself.
         while !workers.iter().all(ScopedJoinHandle::is_finished) {
             calls::interrupt_stopped(py);
             py.detach(|| thread::sleep(PATIENCE / 10));
@@ -66,7 +66,7 @@ pub fn run_stream(
     })
 }
 
-/// Takes jobs until there are none, or until it is told to stop.
+/// Takes jobs until there are none, or until stopped.
 fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBool>) {
     loop {
         let job = jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
@@ -77,7 +77,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBoo
         let goes_on = |_fraction: f64| {
             if stop.load(Ordering::Relaxed) { Err(RunError::new_err("stopped")) } else { Ok(()) }
         };
-        // A mistake of the simulator in one run is that run's error.
+        // A panic of the simulator in one run is that run's error.
         let run = catch_unwind(AssertUnwindSafe(|| {
             run_with(&plan, Some(stop), With { trunk: trunk.as_deref(), writer: None }, goes_on)
         }));
@@ -88,8 +88,7 @@ fn work(jobs: &Mutex<Receiver<Job>>, ended: &Sender<Ended>, stop: &Arc<AtomicBoo
     }
 }
 
-/// Gives jobs to the workers and results to Python. This thread is the only one that Python
-/// delivers signals to.
+/// Gives jobs to the workers and results to Python. Only this thread receives Python's signals.
 fn feed(
     py: Python<'_>,
     scenarios: Bound<'_, PyIterator>,
@@ -112,8 +111,7 @@ fn feed(
         if waiting == 0 {
             return Ok(());
         }
-        // A receiver may be used by one thread at a time, so it goes into the closure and comes
-        // back.
+        // A receiver may be used by one thread at a time, so it moves into the closure and back.
         let (message, receiver) = py.detach(move || (ended.recv_timeout(PATIENCE), ended));
         ended = receiver;
         match message {

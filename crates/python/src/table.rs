@@ -1,4 +1,4 @@
-//! An Arrow table that any Arrow library takes over without copying.
+//! An Arrow table that any Arrow library adopts without copying.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use pyo3::types::{PyAny, PyCapsule, PyDict};
 use crate::parquet_file::{self, Metadata};
 
 /// Columns of equal length. `__arrow_c_stream__` hands out references to the columns' memory, which
-/// lives as long as anyone holds it.
+/// lives as long as any holder.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Table {
     schema: SchemaRef,
@@ -44,15 +44,15 @@ impl Table {
     }
 }
 
-/// An Arrow error is a mistake in this crate, not in its input.
+/// An Arrow error is a bug in this crate, not in its input.
 pub fn arrow_error(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
 #[pymethods]
 impl Table {
-    /// Arrow PyCapsule interface. A requested schema is a wish that the protocol allows to ignore;
-    /// consumers cast.
+    /// Arrow PyCapsule interface. The protocol allows a requested schema to be ignored; consumers
+    /// cast.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -97,7 +97,7 @@ impl Table {
     }
 }
 
-/// A column of numbers, or of names as their places in a list.
+/// A column of numbers, or of names as their indices in a list.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Column {
     /// Type of the numbers, as NumPy writes it.
@@ -126,7 +126,7 @@ fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef, kind: &'static str) -> Optio
     Some(Column { kind, numbers: values.inner().clone(), length: values.len(), names: None })
 }
 
-/// Real numbers, NaN where a row has no value: NumPy knows no rows without.
+/// Real numbers, NaN where a row has no value: NumPy has no nulls.
 fn with_gaps<T: ArrowPrimitiveType>(array: &ArrayRef, real: impl Fn(T::Native) -> f64) -> Option<Column> {
     let values = array.as_primitive_opt::<T>()?.iter().map(|value| value.map_or(f64::NAN, &real));
     let values: Vec<f64> = values.collect();
@@ -154,7 +154,7 @@ impl Column {
         interface.set_item("data", (self.numbers.as_ptr().addr(), true))?;
         Ok(interface)
     }
-    /// The names whose places the numbers are; none for a column of quantities.
+    /// The names indexed by the numbers; none for a column of quantities.
     #[getter]
     fn names(&self) -> Option<&[String]> {
         self.names.as_deref()

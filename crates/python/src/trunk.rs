@@ -1,4 +1,4 @@
-//! The beginning that runs of several scenarios have in common: it is run once.
+//! The common beginning of several scenarios' runs, which runs once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,8 +10,7 @@ use selfclock_simulator::{self as simulator, Progress, Simulation, Stopped};
 use crate::run::run_error;
 use crate::scenario::{Scenario, ScenarioError};
 
-/// A run up to just before a time, which is run when the first of those that go on from it needs
-/// it.
+/// A run up to just before a time, executed on first use.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Trunk {
     common: Arc<CommonTrunk>,
@@ -53,7 +52,7 @@ impl Trunk {
 }
 
 impl CommonTrunk {
-    /// The run of a plan with this beginning. The first one that asks runs it, and the others wait.
+    /// The run of a plan with this beginning. The first caller runs it, and the others wait.
     pub fn branch(
         &self,
         plan: &Plan,

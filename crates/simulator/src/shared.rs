@@ -1,15 +1,15 @@
-//! Values that many hold and hardly anyone changes.
+//! Values with many holders and few changes.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A name of a node, link or flow. Up to 23 bytes are held in place: a hundred thousand flows have
+/// A name of a node, link or flow. Up to 23 bytes are stored inline: a hundred thousand flows have
 /// seven hundred thousand names.
 pub type Name = smol_str::SmolStr;
 
-/// A value that its copies share until one of them is changed. Ten thousand flows that are set
-/// alike are described once, and a run and the scenario that it is a run of hold one description.
+/// A value that its copies share until one of them is changed. Ten thousand identical flows are
+/// described once, and a run shares the description with its scenario.
 #[derive(Clone, Default, PartialEq)]
 pub struct Shared<T>(Arc<T>);
 
@@ -19,7 +19,7 @@ impl<T> Shared<T> {
         Self(Arc::new(value))
     }
 
-    /// Both are copies of one value, and share it.
+    /// Whether both are copies of one value and share it.
     pub fn is_one(one: &Self, other: &Self) -> bool {
         Arc::ptr_eq(&one.0, &other.0)
     }

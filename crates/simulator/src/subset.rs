@@ -1,25 +1,24 @@
-//! Which of a plan's flows or links a part of the network holds.
+//! The flows or links of a plan in a part of the network.
 
 use std::sync::Arc;
 
-/// Values whose memory is given back together.
+/// Number of values whose memory is freed together.
 const FREED_TOGETHER: usize = 1024;
 
-/// In the place of what is not held.
+/// In place of a non-member.
 const ELSEWHERE: u32 = u32::MAX;
 
-/// Members of a plan's list, each with its place among those that are held. The default holds all
-/// of them, in their order.
+/// Members of a plan's list, each with its local position. By default all of them, in order.
 ///
-/// A part of a network keeps the indices of the plan in packets, timers and records, and has state
-/// for its members alone.
+/// A part of a network uses the plan's indices in packets, timers and records, and has state only
+/// for its members.
 #[derive(Clone, Debug, Default)]
 pub struct Subset {
     places: Option<Arc<[u32]>>,
 }
 
 impl Subset {
-    /// Those that are in this part; `parts` has the part of each.
+    /// The members in this part; `parts` has the part of each.
     pub fn of_part(parts: &[u32], part: u32) -> Self {
         let mut next = 0..;
         let place = |&of: &u32| if of == part { next.next().unwrap_or(ELSEWHERE) } else { ELSEWHERE };
@@ -31,7 +30,7 @@ impl Subset {
         Self { places: Some(Arc::default()) }
     }
 
-    /// The place of one of the list; beyond all places if it is not held.
+    /// The local position of a list element; out of range for non-members.
     #[inline(always)]
     pub fn place(&self, index: usize) -> usize {
         match &self.places {
@@ -40,7 +39,7 @@ impl Subset {
         }
     }
 
-    /// It is a member.
+    /// Whether it is a member.
     pub fn holds(&self, index: usize) -> bool {
         self.places.as_ref().is_none_or(|places| places.get(index).is_some_and(|&place| place != ELSEWHERE))
     }
@@ -66,7 +65,7 @@ pub struct Held<T> {
 }
 
 impl<T> Held<T> {
-    /// None yet, with room for one for each member of a list of this length.
+    /// Empty, with room for each member of a list of this length.
     pub fn with_room(members: Subset, all: usize) -> Self {
         Self { values: crate::engine::memory::vector(members.count(all)), members, all }
     }
@@ -76,7 +75,7 @@ impl<T> Held<T> {
         self.values.push(value);
     }
 
-    /// This one is a member.
+    /// Whether it is a member.
     pub fn holds(&self, index: usize) -> bool {
         self.members.holds(index)
     }
@@ -87,7 +86,7 @@ impl<T> Held<T> {
         self.values.get(self.members.place(index))
     }
 
-    /// The value of a member, to change.
+    /// The value of a member, mutable.
     #[inline(always)]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
         self.values.get_mut(self.members.place(index))
@@ -104,13 +103,13 @@ impl<T> Held<T> {
         self.members.members(self.all).zip(&mut self.values)
     }
 
-    /// The same, to read.
+    /// The same, read-only.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
         self.members.members(self.all).zip(&self.values)
     }
 
-    /// All values from the last on, each with its index in the list. Their memory is given back as
-    /// they are taken.
+    /// All values from the last on, each with its index in the list. Their memory is freed as they
+    /// are taken.
     pub fn into_iter_from_end(self) -> impl Iterator<Item = (usize, T)> {
         let Self { mut values, members, all } = self;
         let mut indices = (0..all).rev().filter(move |&index| members.holds(index));

@@ -32,7 +32,7 @@ use crate::record::summary::LinkSummary;
 use crate::subset::Subset;
 use selfclock_congestion::units::{Rate, Time};
 
-/// Which of a flow's two routes a packet takes.
+/// The route that a packet takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// For data.
@@ -54,19 +54,18 @@ pub struct Parcel {
     pub sequence: u64,
     /// Payload, bytes.
     pub payload: u32,
-    /// TCP: it was sent before.
+    /// TCP: retransmission of an earlier segment.
     pub retransmission: bool,
     /// TCP: the receiver echoes a mark (ECN-Echo).
     pub ece: bool,
     /// TCP: the sender has reduced its window.
     pub cwr: bool,
-    /// TCP acknowledgement: the advertised window, bytes; `None`: what the plan's receiver
-    /// advertises.
+    /// TCP ACK: the advertised window, bytes; `None` for that of the plan's receiver.
     pub receive_window: Option<u64>,
 }
 
 impl Parcel {
-    /// A datagram of this size that does not understand marks.
+    /// A datagram of this size that is not ECN-capable.
     pub const fn datagram(size: u16) -> Self {
         Self {
             size,
@@ -86,7 +85,7 @@ impl Parcel {
             Codepoint::NotEct => Flags::NONE,
             Codepoint::Ect0 => Flags::ECT_0,
             Codepoint::Ect1 => Flags::ECT_1,
-            // Which of the two it was before it was marked is lost on the wire, too.
+            // The codepoint before the mark is lost on the wire, too.
             Codepoint::Ce => Flags::ECT_0.with(Flags::CE),
         };
         [(self.retransmission, Flags::RETRANSMISSION), (self.ece, Flags::ECE), (self.cwr, Flags::CWR)]
@@ -99,21 +98,21 @@ impl Parcel {
 /// A packet's fate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It reached the host it was sent to.
+    /// It reached its destination.
     Arrived {
         /// When.
         at: Time,
-        /// ECN field of the IP header, then.
+        /// ECN field of the IP header on arrival.
         ecn: Codepoint,
         /// TCP: a router advertises this window in place of the receiver's, bytes.
         receive_window: Option<u64>,
     },
-    /// A queue, a router or the wire of a link dropped it.
+    /// Dropped by a queue, a router or the wire of a link.
     Dropped,
 }
 
 impl Fate {
-    /// It reached the host it was sent to.
+    /// Whether it reached its destination.
     pub fn is_arrival(&self) -> bool {
         matches!(self, Self::Arrived { .. })
     }
@@ -171,23 +170,23 @@ struct Carried<T> {
     load: T,
 }
 
-/// Links, queues and routers, and the packets on them; each carries a load of the driver's.
+/// Links, queues and routers, and the packets on them; each carries a payload of the driver's.
 #[derive(Clone, Debug)]
 pub struct Wires<T> {
     now: Time,
     network: Network,
     events: EventQueue,
     events_run: u64,
-    /// By the index of a packet's out-of-line part: each has one, so what the network releases has
-    /// ended.
+    /// By the index of a packet's out-of-line part: each has one, so a released part means a packet
+    /// that has ended.
     carried: Vec<Option<Carried<T>>>,
-    /// Packets that have left the network since the last call of [`Wires::advance`].
+    /// Packets that left the network since the last call of [`Wires::advance`].
     left: Vec<Left<T>>,
 }
 
 impl<T> Wires<T> {
-    /// The idle network of a plan. Of its flows only the routes are used; that of acknowledgements
-    /// must not be empty.
+    /// The idle network of a plan. Of its flows only the routes are used; the route of ACKs must
+    /// not be empty.
     pub fn new(plan: &Plan) -> Self {
         let mut network = Network::new(plan, Hosts::Outside);
         network.extras.watch();
@@ -201,9 +200,8 @@ impl<T> Wires<T> {
         }
     }
 
-    /// A host sends a packet at `now`, which is not before any earlier call. What is due before
-    /// must have been taken with
-    /// [`Wires::advance`]: a queue is what it is at the time of the clock.
+    /// A host sends a packet at `now`, which must not precede any earlier call. Everything due
+    /// before must have been taken with [`Wires::advance`]: queues are as of the clock's time.
     pub fn send(&mut self, now: Time, flow: usize, direction: Direction, parcel: &Parcel, load: T) {
         debug_assert!(now >= self.now, "time goes on");
         self.now = now;
@@ -238,14 +236,13 @@ impl<T> Wires<T> {
         self.take_released();
     }
 
-    /// When something next happens in the network; `None`: nothing will before the next packet is
-    /// sent.
+    /// Time of the network's next event; `None` if there is none before the next packet is sent.
     pub fn next_event(&self) -> Option<Time> {
         self.events.peek().map(|event| event.time)
     }
 
-    /// Lets everything happen up to `now`, and returns the packets that have left the network since
-    /// the last call: those that arrived in the order of time.
+    /// Runs everything up to `now`, and returns the packets that have left the network since the
+    /// last call: arrivals in the order of time.
     pub fn advance(&mut self, now: Time) -> impl Iterator<Item = Left<T>> {
         while let Some((time, lane)) = self.events.peek_lane()
             && time <= now
@@ -263,7 +260,7 @@ impl<T> Wires<T> {
         self.left.drain(..)
     }
 
-    /// Takes the records of what has happened before the time of the last call, if the plan records
+    /// Takes the records of everything before the time of the last call, if the plan records
     /// packets.
     pub fn take_packets(&mut self) -> Packets {
         let now = self.now;
@@ -279,7 +276,7 @@ impl<T> Wires<T> {
         LinkState { rate: link.rate(self.now), queue_packets, queue_bytes, bytes, drops, ce_marks }
     }
 
-    /// Ends it at `end`, which is not before any earlier time.
+    /// Ends it at `end`, which must not precede any earlier time.
     pub fn finish(mut self, end: Time) -> WiresOutcome {
         let links: Vec<_> = self.network.finish_links(end).map(|(_, link)| link).collect();
         let Network { samples, recorder, .. } = &mut self.network;
@@ -307,7 +304,7 @@ impl<T> Wires<T> {
         }
     }
 
-    /// A packet is at its end. Those of routers have no load.
+    /// A packet is at its end. Those of routers have no payload.
     fn deliver(&mut self, at: Time, packet: &Packet) {
         let sent = self.carried.get(packet.extra as usize).and_then(Option::as_ref);
         let sent = sent.and_then(|carried| carried.receive_window);
@@ -317,7 +314,7 @@ impl<T> Wires<T> {
         self.network.extras.release(packet.extra);
     }
 
-    /// A load still present when its place is released did not arrive.
+    /// A payload still present when its slot is released did not arrive.
     fn take_released(&mut self) {
         let Self { network, carried, left, .. } = self;
         for place in network.extras.take_released() {
@@ -330,7 +327,7 @@ impl<T> Wires<T> {
     }
 }
 
-/// The packet whose out-of-line part has this place leaves the network.
+/// The packet whose out-of-line part has this slot leaves the network.
 fn leave<T>(carried: &mut [Option<Carried<T>>], left: &mut Vec<Left<T>>, place: u32, fate: Fate) {
     if let Some(Carried { direction, flow, load, .. }) =
         carried.get_mut(place as usize).and_then(Option::take)

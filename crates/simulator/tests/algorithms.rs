@@ -37,9 +37,9 @@ fn names(part: Part) -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().filter(move |entry| entry.part == part).map(|entry| entry.name)
 }
 
-/// After limited slow start, which does not overshoot by much, every window algorithm fills the
-/// path without a timeout. Vegas leaves slow start early and then adds a segment per round trip:
-/// 417 round trips, 20 s, to fill the path.
+/// After limited slow start, which overshoots little, every window algorithm fills the path without
+/// a timeout. Vegas leaves slow start early and then adds a segment per round trip: 417 round
+/// trips, 20 s, to fill the path.
 #[test]
 fn every_window_algorithm_fills_the_path() {
     for window in names(Part::Window) {
@@ -55,11 +55,10 @@ fn every_window_algorithm_fills_the_path() {
     }
 }
 
-/// Vegas, with delayed acknowledgements and every default, fills an empty path: nothing but its own
-/// queue may stop its growth. It takes up to BDP/1 round trips, one segment each: 334 of 40 ms. A
-/// round-trip time from the first segment that an acknowledgement covers, a base round-trip time of
-/// the shorter SYN, or an acknowledgement that waited for its timer looks like a queue of one
-/// segment or two: it stood still at 2 to 50 % of these paths.
+/// Vegas, with delayed ACKs and every default, fills an empty path: only its own queue may stop its
+/// growth. It takes up to BDP/1 round trips, one segment each: 334 of 40 ms. An RTT from the first
+/// segment that an ACK covers, a base RTT of the shorter SYN, or an ACK delayed by its timer looks
+/// like a queue of one or two segments: it stalled at 2 to 50 % of these paths.
 #[test]
 fn vegas_does_not_starve_under_delayed_acknowledgements() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (100_000_000, 30), (20_000_000, 10), (20_000_000, 50)] {
@@ -80,14 +79,14 @@ fn vegas_does_not_starve_under_delayed_acknowledgements() {
             .collect();
         let utilization = late.iter().sum::<f64>() / late.len() as f64;
         println!("vegas: {rate_bps} bit/s, {one_way_ms} ms one way: utilisation {utilization}");
-        // One to three segments are in the queue for as long as it stays.
+        // One to three segments stay in the queue.
         assert!(utilization > 0.99, "{rate_bps} bit/s, {one_way_ms} ms: {utilization}");
     }
 }
 
-/// Linux's Vegas counts the samples of a round trip, and is Reno where there are two or fewer. It
-/// has one for each acknowledgement, whatever the retransmission timer takes: with one segment
-/// timed in a round trip it used to be Reno.
+/// Linux's Vegas counts the samples of a round trip, and is Reno with two or fewer. It has one per
+/// ACK, whatever the retransmission timer takes: with one segment timed per round trip it used to
+/// be Reno.
 #[test]
 fn linux_vegas_does_not_need_the_samples_of_the_timer() {
     let goodputs = [RttSamples::EverySegment, RttSamples::OneAtATime].map(|samples| {
@@ -100,8 +99,8 @@ fn linux_vegas_does_not_need_the_samples_of_the_timer() {
         let plan = plan(network.flow(vegas).duration(s(60)).unrecorded());
         let flow = run(&plan).summary.flows.remove(0);
         // 40 ms and three segments in the queue, after 15 s in which the 150 that slow start leaves
-        // there go, one a round trip: 54 ms in the mean. Reno fills the 240 ms of queue that there
-        // are, and has 236.
+        // there drain, one per round trip: 54 ms in the mean. Reno fills the queue of 240 ms, and
+        // has 236.
         let rtt = flow.rtt_mean_s.expect("round-trip times");
         assert!(rtt < 0.06, "{samples:?}: {rtt} s");
         flow.goodput_bps
@@ -109,10 +108,9 @@ fn linux_vegas_does_not_need_the_samples_of_the_timer() {
     assert_eq!(goodputs[0], goodputs[1]);
 }
 
-/// Tri-S goes up and down around the window that fills the path, the product and the segment in
-/// service. What a window brings is known two round trips after it was chosen: two segments too far
-/// either way, and one where the gradient is between. Every segment is acknowledged, as where it
-/// was made.
+/// Tri-S oscillates around the window that fills the path, the BDP plus the segment in service. The
+/// effect of a window is known two round trips later: two segments too far either way, and one
+/// where the gradient is in between. Every segment is acknowledged, as in its original setting.
 #[test]
 fn tri_s_searches_around_the_window_that_fills_the_path() {
     for (rate_bps, one_way_ms) in [(100_000_000, 20), (10_000_000, 20), (20_000_000, 50)] {
@@ -145,10 +143,10 @@ fn fast_keeps_alpha_packets_in_the_queue() {
     assert!((queueing / 0.012 - 1.0).abs() < 0.05, "{queueing} s");
 }
 
-/// Slow start overshoots by a window, and an algorithm that then keeps 70 or 85 % goes on sending
-/// too much. More is outstanding than the window by the time the timer expires; to go on from half
-/// of that would overshoot again, dozens of times. From the window, it takes a few timeouts at most
-/// until enough eighths are off.
+/// Slow start overshoots by a window, and an algorithm that then keeps 70 or 85 % continues to send
+/// too much. More than the window is outstanding when the timer expires; continuing from half of
+/// that would overshoot again, dozens of times. From the window, a few timeouts suffice until
+/// enough eighths are off.
 #[test]
 fn a_small_decrease_does_not_lead_from_timeout_to_timeout() {
     for start in names(Part::Start) {
@@ -182,8 +180,8 @@ fn bottleneck(outcome: &Outcome) -> (f64, f64) {
 }
 
 /// BBRv3 alone keeps the link busy and the queue short: it probes above the rate for one round in
-/// some sixty, and visits ProbeRTT every 5 s with half a bandwidth-delay product in flight for 0.2
-/// s, so 95 % and a quarter of the product.
+/// some sixty, and enters ProbeRTT every 5 s with half a BDP in flight for 0.2 s, so 95 % and a
+/// quarter of the BDP.
 #[test]
 fn bbr3_fills_the_path_with_a_short_queue() {
     let outcome = model("bbr3", 1, &Transport::modern(), None);
@@ -194,8 +192,7 @@ fn bbr3_fills_the_path_with_a_short_queue() {
     assert_eq!(outcome.summary.flows[0].timeouts, 0);
 }
 
-/// Prague, with marks above 20 packets, stays at the threshold and loses nothing after its slow
-/// start.
+/// Prague, with marks above 20 packets, stays at the threshold and has no losses after slow start.
 #[test]
 fn prague_stays_at_the_marking_threshold() {
     let transport = Transport { ecn: Ecn::Accurate, ..Transport::modern() };

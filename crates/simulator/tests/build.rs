@@ -1,4 +1,4 @@
-//! Plans that are built in Rust are those of the scenario files that say the same.
+//! Plans built in Rust equal those of equivalent scenario files.
 
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration};
@@ -17,7 +17,7 @@ bottleneck = { rate = "100 Mbps", delay = "12 ms", QUEUE }
 access = { rate = "10 Gbps", delay = "4 ms" }
 "#;
 
-/// Every field of both is the same.
+/// Asserts that every field of both is equal.
 fn same(built: PlanBuilder, head: &str, network: &str, rest: &str) {
     let text = format!("schema = 1\n{head}\n{network}\n{rest}");
     let name = built.clone().plan().expect("a plan").name;

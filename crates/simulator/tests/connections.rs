@@ -20,7 +20,7 @@ fn network(duration: Duration) -> PlanBuilder {
     dumbbell(mbps(100), ms(48)).access(gbps(1), ms(1)).queue(packets(400)).duration(duration).unrecorded()
 }
 
-/// 50,000 connections in 500 s: what is delivered is what is offered, arrivals are a Poisson
+/// 50,000 connections in 500 s: the delivered load is the offered load, arrivals are a Poisson
 /// process, sizes have their mean, and nothing is left behind.
 #[test]
 fn fifty_thousand_connections_deliver_what_they_offer() {
@@ -41,7 +41,7 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
     let mean_size = summary.offered_bytes as f64 / started;
     assert!((mean_size / mean as f64 - 1.0).abs() < 4.0 / 224.0, "{mean_size}");
 
-    // At a quarter of the link's rate all but the last few are complete.
+    // At a quarter of the link's rate all but the last few complete.
     assert!(summary.started - summary.completed < 60, "{} left", summary.started - summary.completed);
     let delivered = flow.delivered_bytes as f64 / summary.offered_bytes as f64;
     assert!((delivered - 1.0).abs() < 1e-3, "{delivered}");
@@ -59,8 +59,8 @@ fn fifty_thousand_connections_deliver_what_they_offer() {
 }
 
 /// One segment takes a round trip for the handshake and one for itself. The two hosts and the
-/// bottleneck transmit a SYN of 52 B, its answer, 1448 B of data with 52 B of headers and an
-/// acknowledgement of 52 B; the second ends are alike.
+/// bottleneck transmit a SYN of 52 B, its SYN-ACK, 1448 B of data with 52 B of headers and an ACK
+/// of 52 B; the far ends are alike.
 #[test]
 fn a_connection_of_one_segment_takes_two_round_trips() {
     let transport = Transport {
@@ -88,9 +88,9 @@ fn starts(records: &[ConnectionRecord], flow: u32) -> Vec<(f64, u64)> {
         .collect()
 }
 
-/// In a crowd too large for the link connections meet losses and timeouts; what else is in the
-/// network changes neither when a connection starts nor its size. Every packet is accounted for,
-/// also those that come after a connection's end.
+/// In overload, connections meet losses and timeouts; the rest of the network changes neither a
+/// connection's start nor its size. Every packet is accounted for, including those after a
+/// connection's end.
 #[test]
 fn arrivals_do_not_depend_on_the_network_and_packets_are_conserved() {
     let size = SizeDistribution::Pareto { minimum: Bytes(2_000), maximum: Bytes(5_000_000), shape: 1.2 };

@@ -15,7 +15,7 @@ fn each(target: &str, run: impl Fn(&[u8])) {
 
 fn each_text(target: &str, run: impl Fn(&str)) {
     each(target, |bytes| {
-        // As the fuzzer takes them: what is no text is no input.
+        // Like the fuzzer: bytes that are not text are not an input.
         if let Ok(text) = std::str::from_utf8(bytes) {
             run(text);
         }

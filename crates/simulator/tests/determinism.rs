@@ -10,7 +10,7 @@ use selfclock_simulator::plan::{
 };
 use selfclock_simulator::{Outcome, Simulation};
 
-/// Everything random is in it: loss, jitter, Poisson arrivals, start times.
+/// Contains all randomness: loss, jitter, Poisson arrivals, start times.
 fn plan(seed: u64) -> Plan {
     let flow = |label, recovery| {
         tcp(label).transport(Transport { recovery, ..Transport::modern() }).start_jitter(ms(300))
@@ -77,7 +77,7 @@ fn a_copy_of_a_run_under_way_goes_on_the_same() {
     assert_eq!(bytes_of(&simulation.finish()), bytes_of(&copy.finish()));
 }
 
-/// A flow's random numbers are its own.
+/// A flow's random numbers are independent of other flows.
 #[test]
 fn another_flow_does_not_change_when_a_flow_starts() {
     let start_of_first = |flows: usize| {
@@ -89,9 +89,8 @@ fn another_flow_does_not_change_when_a_flow_starts() {
     assert_eq!(start_of_first(1), start_of_first(5));
 }
 
-/// Flows that never send but share links make every link one that several feed, so that nothing is
-/// run ahead of the clock: each packet then stops at each link. What happens to the packets must be
-/// the same, to the picosecond.
+/// Silent flows that share links give every link several sources, so that nothing is run ahead of
+/// the clock: each packet then stops at each link. Its fate must be the same, to the picosecond.
 #[test]
 fn running_ahead_of_the_clock_does_not_show() {
     let with_everything_ahead = |idle: bool| {
@@ -102,7 +101,7 @@ fn running_ahead_of_the_clock_does_not_show() {
         }
         let links = plan.links.len();
         if idle {
-            // From nowhere through each link, there and back.
+            // A silent flow through each link, there and back.
             for link in 0..links {
                 let mut flow = plan.flows[0].clone();
                 (flow.forward, flow.reverse) = (vec![link], vec![link]);
@@ -114,8 +113,7 @@ fn running_ahead_of_the_clock_does_not_show() {
         let outcome = run(&plan);
         let events = outcome.summary.events;
         let mut packets: Vec<_> = outcome.packets.iter().collect();
-        // Numbers of packets are drawn when they are sent, which is not always in the order of
-        // their times.
+        // Packets are numbered when sent, which is not always in the order of their times.
         for record in &mut packets {
             record.packet = 0;
         }
@@ -132,8 +130,8 @@ fn running_ahead_of_the_clock_does_not_show() {
     assert!(packets == packets_by_stops);
 }
 
-/// Where there are more than 500 flows, what the next packets touch is asked for ahead: it changes
-/// no more than the slices in which the run advances.
+/// With more than 500 flows, the memory of the next packets is prefetched: that changes results no
+/// more than the slices in which the run advances.
 #[test]
 fn many_flows_are_asked_for_ahead() {
     let mut plan = plan(3);

@@ -1,4 +1,4 @@
-//! Congestion marks from the queue to the window and back.
+//! CE marks from the queue to the window and back.
 
 mod common;
 
@@ -27,8 +27,8 @@ fn count(outcome: &Outcome, of: impl Fn(&PacketRecord) -> bool) -> u64 {
     outcome.packets.iter().filter(of).count() as u64
 }
 
-/// Above a threshold of one bandwidth-delay product Reno halves its window on marks alone: nothing
-/// is dropped, the link stays busy, and the queue stays near the threshold once slow start is over.
+/// Above a threshold of one BDP Reno halves its window on marks alone: nothing is dropped, the link
+/// stays busy, and the queue stays near the threshold after slow start.
 #[test]
 fn marks_replace_drops() {
     for (ecn, threshold) in [
@@ -43,7 +43,7 @@ fn marks_replace_drops() {
             (0, 0, 0, 0)
         );
         assert!(link.utilization > 0.99, "{ecn:?}: {}", link.utilization);
-        // Slow start doubles the window once more before it hears of the first mark.
+        // Slow start doubles the window once more before the first mark is echoed.
         assert!(link.queue_max_packets < 130, "{ecn:?}: {}", link.queue_max_packets);
         assert!((10.0..45.0).contains(&link.queue_mean_packets), "{ecn:?}: {}", link.queue_mean_packets);
         assert!(link.ce_marks > 10);
@@ -54,8 +54,8 @@ fn marks_replace_drops() {
     }
 }
 
-/// Found by the verifier: what was marked in the queue and lost on the wire behind it was not
-/// counted, and not shown, as marked.
+/// Found by the verifier: packets marked in the queue and lost on the wire behind it were neither
+/// counted nor shown as marked.
 #[test]
 fn what_is_lost_behind_the_queue_was_marked_in_it() {
     let mut plan = plan(Ecn::Classic, MarkAbove::Packets(0));
@@ -65,7 +65,7 @@ fn what_is_lost_behind_the_queue_was_marked_in_it() {
         tcp.transport.handshake = false;
     }
     let outcome = run(&plan);
-    // Ten segments leave at once; the first finds nobody, the second nobody waiting.
+    // Ten segments leave at once; the first finds an empty link, the second an empty queue.
     // Retransmissions are not marked (RFC 3168, section 6.1.5).
     assert_eq!(outcome.summary.links[0].ce_marks, 8);
     assert_eq!(count(&outcome, |record| record.event == PacketEvent::Mark), 8);
@@ -74,7 +74,7 @@ fn what_is_lost_behind_the_queue_was_marked_in_it() {
     assert_eq!(count(&outcome, marked_and_lost), 8);
 }
 
-/// A queue marks only what says that it understands marks; the rest goes through.
+/// A queue marks only ECN-capable packets; the rest passes.
 #[test]
 fn without_ecn_nothing_is_marked() {
     let outcome = run(&plan(Ecn::Off, MarkAbove::Packets(40)));
@@ -83,8 +83,8 @@ fn without_ecn_nothing_is_marked() {
     assert!(link.queue_max_packets > 400);
 }
 
-/// RFC 3168, section 6.1.3: ECE on every acknowledgement from a mark until a segment with CWR,
-/// which comes once per window of data.
+/// RFC 3168, section 6.1.3: ECE on every ACK from a mark until a segment with CWR, which comes once
+/// per window of data.
 #[test]
 fn classic_echo_until_the_window_is_reduced() {
     let outcome = run(&plan(Ecn::Classic, MarkAbove::Packets(40)));
@@ -105,8 +105,7 @@ fn classic_echo_until_the_window_is_reduced() {
     assert!((9..=13).contains(&reductions), "{reductions}");
 }
 
-/// The counts that arrive with acknowledgements are those of the marked payload that arrived at the
-/// receiver.
+/// The counts on ACKs are those of the marked payload that reached the receiver.
 #[test]
 fn accurate_counts_are_exact() {
     let outcome = run(&plan(Ecn::Accurate, MarkAbove::Packets(40)));

@@ -1,4 +1,4 @@
-//! Runs that are stepped from outside, and what a step shows.
+//! Runs stepped from outside, and the observations of a step.
 
 mod common;
 
@@ -13,7 +13,7 @@ const WIRE: f64 = 1500.0;
 
 /// Two pairs across 10 Mbit/s and 40 ms, with a queue of 30 packets; one flow in each.
 fn plan(duration: f64) -> Plan {
-    // Every acknowledgement at once: a closed form has no timer in it.
+    // Immediate ACKs: a closed form contains no timer.
     let mut transport = Transport::modern();
     transport.delayed_ack.every = 1;
     let network = dumbbell(mbps(10), ms(40)).access(gbps(1), ms(1)).queue(packets(30)).transport(transport);
@@ -36,8 +36,8 @@ fn steps(environment: &mut Environment, command: Command, length: f64) -> Vec<St
     seen
 }
 
-/// A window below the bandwidth-delay product: a window leaves in a round trip of the empty path,
-/// which `path_rtt` says.
+/// A window below the BDP: one window leaves per round trip of the empty path, which `path_rtt`
+/// gives.
 #[test]
 fn a_window_is_sent_in_each_round_trip() {
     let mut environment = alone(10.0);
@@ -49,7 +49,7 @@ fn a_window_is_sent_in_each_round_trip() {
         // shorter packet.
         assert!((step.rtt_s / rtt - 1.0).abs() < 1e-9, "{step:?}, {rtt}");
         assert!(step.rtt_min_s < rtt && step.rtt_min_s > rtt - 2.0 * WIRE * 8.0 / 1e7, "{step:?}");
-        // Half a second is no whole number of round trips: one window more or less.
+        // Half a second is not a whole number of round trips: one window more or less.
         let expected = 12.0 * MSS * 0.5 / rtt;
         assert!((step.delivered_bytes - expected).abs() <= 12.0 * MSS, "{step:?}, {expected}");
         assert_eq!((step.lost_bytes, step.timeouts, step.window_segments), (0.0, 0.0, 12.0));
@@ -57,12 +57,12 @@ fn a_window_is_sent_in_each_round_trip() {
     }
     let delivered: f64 = seen.iter().map(|step| step.delivered_bytes).sum();
     let outcome = environment.simulation().clone().finish();
-    // What was delivered in the last half round trip has not been acknowledged.
+    // Data delivered in the last half round trip has not been acknowledged.
     let missing = outcome.summary.flows[0].delivered_bytes as f64 - delivered;
     assert!((0.0..=12.0 * MSS).contains(&missing), "{missing}");
 }
 
-/// With an ample window, the pacing rate on the wire is what is sent.
+/// With an ample window, the sending rate is the pacing rate on the wire.
 #[test]
 fn a_pacing_rate_is_kept() {
     let mut environment = alone(10.0);
@@ -77,7 +77,7 @@ fn a_pacing_rate_is_kept() {
     }
 }
 
-/// A window of twice what path and queue hold loses packets, and every loss is told.
+/// A window of twice BDP plus queue loses packets, and every loss is reported.
 #[test]
 fn losses_are_told() {
     let mut environment = alone(10.0);
@@ -86,8 +86,7 @@ fn losses_are_told() {
     let summary = environment.simulation().clone().finish().summary;
     assert!(summary.links[0].drops > 50, "{:?}", summary.links[0]);
     let dropped = summary.links[0].drops as f64 * MSS;
-    // Those of the last round trip are not known yet; a retransmission timer takes everything in
-    // flight for lost.
+    // Losses of the last round trip are not known yet; an RTO marks everything in flight lost.
     let spurious = summary.flows[0].timeouts as f64 * 150.0 * MSS;
     assert!(lost <= dropped + spurious && lost >= dropped - 150.0 * MSS, "{lost} of {dropped}");
     let timeouts: f64 = seen.iter().map(|step| step.timeouts).sum();
@@ -125,7 +124,7 @@ fn slices_of_time_change_nothing() {
     assert_eq!(totals(simulation.finish()), totals(run(&plan)));
 }
 
-/// The path stays silent for so long that the timer expires, and the agent hears of it.
+/// The path stays silent for so long that the timer expires, which the agent observes.
 #[test]
 fn a_timeout_leaves_one_segment() {
     let mut plan = plan(10.0);
@@ -147,7 +146,7 @@ fn a_timeout_leaves_one_segment() {
     assert_eq!(again.window_segments, 10.0, "a step sets it");
 }
 
-/// The run begins where the flow does; others have been at it until then.
+/// The run begins with the flow; others have been active until then.
 #[test]
 fn a_late_flow_begins_with_the_first_step() {
     let mut plan = plan(10.0);
@@ -156,7 +155,8 @@ fn a_late_flow_begins_with_the_first_step() {
     let before = environment.look();
     assert!(before.now_s < 4.0 && before.now_s > 3.999_999, "{before:?}");
     assert_eq!((before.sent_bytes, before.window_segments, before.rtt_s), (0.0, 10.0, 0.0));
-    // A round trip of 40 to 76 ms for the handshake, as the other's queue is, and not yet another.
+    // A round trip of 40 to 76 ms for the handshake, depending on the other's queue, and less than
+    // another.
     let first = environment
         .step(Command { window: 3.0, pacing_bps: None }, Duration::from_seconds(0.079))
         .expect("nothing stops the run");
@@ -169,7 +169,7 @@ fn a_late_flow_begins_with_the_first_step() {
     assert_eq!(unknown.to_string(), "no flow is named \"flow7\"; there are flow1, flow2");
 }
 
-/// A connection with an end says so.
+/// The completion of a finite connection is reported.
 #[test]
 fn a_complete_transfer_is_told() {
     let mut plan = plan(10.0);
@@ -187,7 +187,7 @@ fn a_complete_transfer_is_told() {
     assert_eq!((done.complete, done.over), (1.0, 0.0));
 }
 
-/// A learner's scales: a rate of 10 Mbit/s, segments of 1448 bytes, 40 ms and the transmission
+/// Scales for a learner: a rate of 10 Mbit/s, segments of 1448 bytes, 40 ms and the transmission
 /// times.
 #[test]
 fn the_path_is_told() {
@@ -204,7 +204,7 @@ fn the_path_is_told() {
     assert_eq!(value("now_s"), step.now_s);
 }
 
-/// A window that is no number is nothing to go on with, and each further step says so again.
+/// A NaN window ends the run, and each further step reports that again.
 #[test]
 fn an_invalid_window_stops_the_run() {
     let mut environment = Environment::new(&plan(1.0), "flow1").expect("it is a TCP connection");

@@ -1,5 +1,4 @@
-//! Losses in turn, for a time, and reordering: mechanisms that make a network fail as a test wants
-//! it.
+//! Every Nth loss, outages and reordering: mechanisms that make a network fail in prescribed ways.
 
 mod common;
 
@@ -11,7 +10,7 @@ use selfclock_simulator::record::packets::{PacketEvent, PacketRecord};
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};
 
-/// A UDP stream of 1000 packets per second for 10 s, across a link that it fills by a tenth.
+/// A UDP stream of 1000 packets per second for 10 s, across a link at a tenth of its capacity.
 const STREAM: &str = r#"
 schema = 1
 duration = "11 s"
@@ -56,7 +55,7 @@ fn dropped(mechanism: &str) -> Vec<f64> {
     drops.iter().map(|record| record.time.seconds()).collect()
 }
 
-/// Packet n reaches the router n ms, 1 ms of delay and 10 us of transmission after the beginning.
+/// Packet n reaches the router at n ms, plus 1 ms of delay and 10 us of transmission.
 #[test]
 fn one_in_so_many_is_lost() {
     let times = dropped("every = 100");
@@ -84,9 +83,8 @@ fn an_outage_begins_and_ends() {
     assert!(times.iter().all(|time| (1.0..3.0).contains(time)));
 }
 
-/// Of 10,000 packets 1 % are held: 100, with a standard deviation of 10. A packet that is held for
-/// 10.5 ms arrives after the ten that were sent behind it, unless these are held, too, and nothing
-/// is lost.
+/// Of 10,000 packets 1 % are held: 100, with a standard deviation of 10. A packet held for 10.5 ms
+/// arrives after the ten sent behind it, unless these are held, too, and nothing is lost.
 #[test]
 fn what_is_held_is_overtaken() {
     let outcome = outcome("mechanism = \"reordering\"\nprobability = 0.01\ndelay = \"10.5 ms\"");
@@ -133,7 +131,7 @@ fn what_is_lost_must_be_said_once() {
     );
 }
 
-/// Packets in the hands of a mechanism are on their way when a run ends, whenever it does.
+/// Packets held by a mechanism at the end of a run count as in flight.
 #[test]
 fn what_a_mechanism_holds_is_in_flight() {
     let tcp = r#"
@@ -160,14 +158,14 @@ interval = "20 ms"
             let ended = [PacketEvent::Deliver, PacketEvent::Drop];
             let ended = outcome.packets.iter().filter(|record| ended.contains(&record.event)).count() as u64;
             assert_eq!(sent, ended + in_flight, "{mechanism} at {milliseconds} ms");
-            // Of the stream 12 are on the way whatever happens.
+            // 12 packets of the stream are in flight in any case.
             most = most.max(in_flight.saturating_sub(12));
         }
         assert!(most >= held, "{mechanism} has held {most}");
     }
 }
 
-/// TCP across 100 Mbit/s and 24 ms, with losses, and these lines in the flow and after it.
+/// TCP across 100 Mbit/s and 24 ms, with losses, and additional lines in the flow and after it.
 fn tcp(loss: f64, flow: &str, more: &str) -> (Outcome, u64, usize) {
     let text = format!(
         r#"
@@ -193,8 +191,8 @@ packets = true
     (simulation.finish(), in_flight, extras)
 }
 
-/// A router that writes 20 kB into every acknowledgement has the sender keep to it: 13 segments of
-/// 1448 bytes in a round trip.
+/// A router that writes 20 kB into every ACK limits the sender to that: 13 segments of 1448 bytes
+/// per round trip.
 #[test]
 fn a_window_that_a_router_writes_is_kept() {
     let tampering =
@@ -208,7 +206,7 @@ fn a_window_that_a_router_writes_is_kept() {
     assert!(goodput < most && goodput > 0.85 * most, "{goodput} of {most}");
 }
 
-/// A receiver that discards SACKed data (RFC 2018, section 8) gets it again.
+/// Data that a receiver discards after SACKing it (RFC 2018, section 8) is retransmitted.
 #[test]
 fn what_a_receiver_takes_back_is_sent_again() {
     for recovery in ["sack", "rack"] {
@@ -225,8 +223,7 @@ fn what_a_receiver_takes_back_is_sent_again() {
     }
 }
 
-/// The members of a group know of each other's losses and windows: they are not two flows that are
-/// alone.
+/// The members of a group share losses and windows: they do not behave like two independent flows.
 #[test]
 fn members_of_a_group_know_of_each_other() {
     let adaptive = "congestion_control = \"adaptive\"\ncount = 2\n";

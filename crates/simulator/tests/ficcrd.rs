@@ -1,4 +1,4 @@
-//! FICCRD in whole runs: the paper's network, its lost figure 2 rebuilt.
+//! FICCRD in whole runs: the paper's network, its lost figure 2 reconstructed.
 
 use selfclock_congestion::units::Duration;
 use selfclock_simulator::plan::{MechanismPlan, Plan, Protocol};
@@ -64,8 +64,8 @@ fn run(plan: &Plan) -> Outcome {
     outcome
 }
 
-/// Jain's index of what was acknowledged in the second half, and the samples of the bottleneck's
-/// queue in it.
+/// Jain's index of acknowledged data in the second half, and the samples of the bottleneck's queue
+/// in it.
 fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     let half = outcome.summary.simulated_s / 2.0;
     let series = outcome.flow_series.columns();
@@ -86,8 +86,8 @@ fn second_half(outcome: &Outcome, flows: usize) -> (f64, Vec<u64>, Vec<f64>) {
     (sum * sum / (rates.len() as f64 * squares), queue.collect(), rates)
 }
 
-/// The claims of the paper: no drop, the queue at its target, the same for a flow with 2.5 times
-/// the round-trip time. A third of the window of 32 segments is what each flow ends with.
+/// The claims of the paper: no drops, the queue at its target, the same share for a flow with 2.5
+/// times the RTT. Each flow ends with a third of the window of 32 segments.
 #[test]
 fn window_adaptation_holds_the_queue_at_its_target() {
     let outcome = run(&plan(100));
@@ -105,8 +105,8 @@ fn window_adaptation_holds_the_queue_at_its_target() {
     assert!((9_900..=10_100).contains(&discoveries.count()));
 }
 
-/// The windows announced to the source are in units of the scale (131072 B need a shift of 2), with
-/// a right edge that never moves left, and the same window on a duplicate.
+/// Advertised windows are in units of the scale (131072 B need a shift of 2), with a right edge
+/// that never moves left, and the same window on a duplicate.
 #[test]
 fn the_right_edge_never_moves_left() {
     let outcome = run(&plan(20));
@@ -128,8 +128,8 @@ fn the_right_edge_never_moves_left() {
     assert!(lowered > 1000, "{lowered}");
 }
 
-/// With a second of holding every acknowledgement waits for its credit; with the 100 ms that are
-/// safe for any timer the bucket cannot hold what 32 segments in flight are too many.
+/// With a maximum hold of a second every ACK waits for its credit; with the 100 ms that are safe
+/// for any timer the bucket cannot hold the excess of 32 segments in flight.
 #[test]
 fn an_ack_bucket_must_hold_long_enough() {
     let drops = |hold: u64| {
@@ -162,7 +162,7 @@ fn classes_share_by_class() {
     assert!((first / second - 1.0).abs() < 0.1, "{first} {second}");
 }
 
-/// Routers cannot change fields that they cannot read.
+/// Routers cannot modify encrypted fields.
 #[test]
 fn an_encrypted_transport_is_left_alone() {
     let mut plan = plan(20);
@@ -180,7 +180,7 @@ fn an_encrypted_transport_is_left_alone() {
     );
 }
 
-/// A table of three flows controls three, and no other is touched.
+/// A table of three flows controls three, and leaves the others alone.
 #[test]
 fn a_full_table_controls_no_more_flows() {
     let mut plan = plan(20);
@@ -191,6 +191,6 @@ fn a_full_table_controls_no_more_flows() {
         let lowered = record.kind == PacketKind::Ack && record.receive_window < 32 * 4096;
         touched[record.flow as usize] |= lowered;
     }
-    // Flow 0 has an ingress of its own, with a table of its own.
+    // Flow 0 has its own ingress and table.
     assert_eq!(touched.iter().filter(|&&touched| touched).count(), 4);
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const WINDOW: u64 = 4;
 /// Log of a connection.
 const SECRETS: &str = "CLIENT_RANDOM 00 01\n";
-/// A datagram that nobody has acknowledged leaves again after this time.
+/// Time after which an unacknowledged datagram is retransmitted.
 const PATIENCE: Duration = Duration::from_milliseconds(500);
 
 #[derive(Debug)]
@@ -144,7 +144,7 @@ impl Endpoint for Receiver {
     fn take_round_trip(&mut self) -> Option<Duration> {
         None
     }
-    /// State of a connection at its beginning.
+    /// Secrets are known from the beginning of a connection.
     fn take_secrets(&mut self) -> Option<String> {
         self.secrets.take().map(str::to_owned)
     }
@@ -163,14 +163,14 @@ fn plan(flow: &str) -> Plan {
     Scenario::parse(&text, "toy", &[]).unwrap_or_else(|error| panic!("{error}")).plan
 }
 
-/// Four datagrams of 1472 bytes in each round trip of 40 ms and what the links take for a datagram
-/// there (1500 bytes: 0.120 ms and two times 0.012) and its answer back (36 bytes: 3 µs).
+/// Four datagrams of 1472 bytes per round trip of 40 ms plus the transmission times of a datagram
+/// (1500 bytes: 0.120 ms and two times 0.012) and its reply (36 bytes: 3 µs).
 #[test]
 fn a_window_in_each_round_trip() {
     let outcome = Simulation::new(&plan("")).run().expect("a run");
     let flow = &outcome.summary.flows[0];
     let expected = 4.0 * 1472.0 * 8.0 / 0.040147;
-    // One window of 249: the last is on its way when the run ends.
+    // One window of 249: the last is in flight when the run ends.
     assert!((flow.goodput_bps / expected - 1.0).abs() < 5e-3, "{} {expected}", flow.goodput_bps);
     assert_eq!(flow.algorithm, "toy:four");
     assert!(flow.sent_segments - flow.delivered_segments <= WINDOW);
@@ -200,12 +200,12 @@ fn packets_go_there_as_datagrams_and_back_as_replies() {
             .count()
     };
     assert_eq!((kinds("datagram"), kinds("reply")), (10, 10));
-    // The codepoint is taken off where the transport has no ECN.
+    // The ECN codepoint is removed if the transport has no ECN.
     assert!(outcome.packets.iter().all(|packet| packet.ecn == Codepoint::NotEct));
 }
 
-/// Without an answer the toy gives up at its third timeout; the flow beside it has the bottleneck
-/// to itself.
+/// Without replies the toy gives up at its third timeout; the flow beside it has the bottleneck to
+/// itself.
 #[test]
 fn a_connection_that_fails_is_dead_and_the_run_goes_on() {
     let text = "[[flow]]\nname = \"tcp\"\ncongestion_control = \"reno\"\n[[router]]\nmechanism = \"loss\"\n\

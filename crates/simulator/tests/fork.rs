@@ -1,4 +1,4 @@
-//! A fork is the run that it would have been from the beginning.
+//! A fork equals the run from the beginning.
 
 mod common;
 #[path = "common/short.rs"]
@@ -26,11 +26,11 @@ fn branch(trunk: &Plan, until: Time, plan: &Plan) -> Result<(Time, Outcome), Not
     Ok((fork.now(), fork.run().expect("a built-in algorithm")))
 }
 
-/// Every queue discipline, router mechanism, algorithm and transport that the fingerprints have,
-/// forked somewhere in the middle, and recorded packet by packet.
+/// Every queue discipline, router mechanism, algorithm and transport of the fingerprints, forked in
+/// the middle, and recorded packet by packet.
 #[test]
 fn a_fork_without_changes_is_the_run_itself() {
-    // One in eleven: eleven has no factor in common with what repeats in their list.
+    // Every eleventh: eleven is coprime to the periods of the list.
     for (index, short) in short::all().iter().enumerate().step_by(11) {
         let file = short::folder().join(short.path).with_extension("toml");
         let mut plan = Scenario::load(&file, &short.overrides).unwrap_or_else(|error| panic!("{error}")).plan;
@@ -96,8 +96,7 @@ fn in_order(mut changes: Vec<(u64, String)>) -> String {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
-    /// With a change, a fork is the run of the scenario in which that change is scheduled from the
-    /// start.
+    /// With a change, a fork equals a run in which that change is scheduled from the start.
     #[test]
     fn a_fork_with_changes_is_the_run_of_their_scenario(
         network in bottlenecks(), until in 200_u64..2500,

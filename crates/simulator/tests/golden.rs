@@ -1,6 +1,6 @@
-//! The fingerprints in `tests/golden.toml`, made again: the same in every build, on every machine,
-//! until an entry in the changes says otherwise. `make golden` makes those of all scenarios, in a
-//! release and in a debug build.
+//! Recomputes the fingerprints in `tests/golden.toml`: equal in every build and on every machine,
+//! until an entry in the changelog says otherwise. `make golden` computes those of all scenarios,
+//! in a release and in a debug build.
 
 #[allow(dead_code)]
 #[path = "../examples/fingerprint.rs"]
@@ -10,7 +10,7 @@ use fingerprint::short::Short;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Scenarios that take a debug build less than some seconds.
+/// Scenarios that take a debug build at most a few seconds.
 const CHEAP: [&str; 4] = [
     "examples/packet-pair-vs-reno.toml",
     "python/selfclock/papers/packet_pair/figure_05.toml",
@@ -37,7 +37,7 @@ fn results_are_those_on_record() {
     }
 }
 
-/// The short scenarios of a path are what they were.
+/// Asserts that the short scenarios of a path are unchanged.
 fn check(path: &str) {
     let golden = golden();
     let of_path: Vec<Short> = fingerprint::short::all().into_iter().filter(|it| it.path == path).collect();
@@ -50,7 +50,7 @@ fn check(path: &str) {
     }
 }
 
-/// A test for each path, so that they run beside each other.
+/// A test per path, so that they run in parallel.
 macro_rules! paths {
     ($($path:ident),+) => {
         $(#[test] fn $path() { check(stringify!($path)); })+
@@ -63,7 +63,7 @@ macro_rules! paths {
 }
 paths!(narrow, wide, lossy, changing, marked, classic, short, measured, slow);
 
-/// No fingerprint is on record for what is not run.
+/// Every recorded fingerprint belongs to a scenario that is run.
 #[test]
 fn every_fingerprint_is_checked() {
     let golden = golden();
@@ -71,8 +71,8 @@ fn every_fingerprint_is_checked() {
     assert_eq!(known, fingerprint::short::all().len());
 }
 
-/// A parameter that is read and never used has no effect: each changes the run where it is said to
-/// tell.
+/// Detects parameters that are read but never used: each changes the run under the conditions given
+/// for it.
 #[test]
 fn every_parameter_tells() {
     let golden = golden();

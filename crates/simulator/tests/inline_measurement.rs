@@ -1,5 +1,5 @@
-//! Inline measurement on real paths: what the estimators find, and the window that follows from it;
-//! and what the hosts' network cards and a UDP source with a schedule do to a path.
+//! Inline measurement on real paths: the estimators' findings, and the resulting window; and the
+//! effects of the hosts' network cards and of a scheduled UDP source.
 
 mod common;
 
@@ -16,7 +16,7 @@ use selfclock_simulator::record::series::FlowSeries;
 /// With a round-trip time of 40 ms: 1666 packets of 1500 B.
 const RATE: u64 = 500_000_000;
 
-/// A connection that measures, beside UDP of this rate that enters at the router.
+/// A measuring connection, beside UDP of this rate that enters at the router.
 fn plan(control: Selection, udp: u64, coalescing: Duration, every: u32) -> Plan {
     let modern = Transport::modern();
     let transport = Transport {
@@ -55,10 +55,10 @@ fn settled(series: &FlowSeries, column: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A connection knows physical and available bandwidth within 5 %, the window is what equation 14
-/// of the thesis makes of them within 5 %, nothing is lost any more and the link is full. The error
-/// is that of some twenty measurements through cards whose interrupts are two packet times apart or
-/// more, and of UDP packets of a third of the size.
+/// A connection measures physical and available bandwidth within 5 %, the window follows equation
+/// 14 of the thesis within 5 %, nothing is lost any more and the link is full. The error is that of
+/// some twenty measurements through cards whose interrupts are at least two packet times apart, and
+/// of UDP packets of a third of the size.
 #[test]
 fn icim_and_the_lotka_volterra_window() {
     for (load, coalescing) in [(0.0, 100), (0.0, 0), (0.5, 100), (0.5, 0), (0.8, 100)] {
@@ -77,18 +77,18 @@ fn icim_and_the_lotka_volterra_window() {
         let window = settled(&series, &series.cwnd_bytes) / 1460.0;
         let expected = (0.1 * physical + 0.9 * available) / 12000.0 * 0.0401;
         assert!((window / expected - 1.0).abs() < 0.05, "{case}: window {window} of {expected}");
-        // What slow start overshoots is over by then.
+        // Slow start's overshoot is over by then.
         let drops = &outcome.link_series.columns().drops[..series.time_s.len()];
         assert_eq!(drops[100], drops[drops.len() - 1], "{case}");
         assert!(outcome.summary.links[0].utilization > 0.9, "{case}");
     }
 }
 
-/// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst has no room for
-/// eight gaps then, and nothing is measured. The connection used to stay at the last available
-/// bandwidth for ever, and left the link 70 % idle when the others had gone. Now it is forgotten
-/// after 40 round trips, and Reno's growth brings the window to where bursts can be measured again.
-/// 1460 of 1500 B are payload.
+/// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst then has no room for
+/// eight gaps, and nothing is measured. The connection used to keep the last available bandwidth
+/// forever, and left the link 70 % idle after the others had gone. Now it expires after 40 round
+/// trips, and Reno's growth restores a window at which bursts can be measured. 1460 of 1500 B are
+/// payload.
 #[test]
 fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     let window = 500;
@@ -119,8 +119,8 @@ fn an_available_bandwidth_that_nothing_confirms_is_forgotten() {
     assert!(megabits(40, 59) > 85.0, "{}", megabits(40, 59));
 }
 
-/// Delayed acknowledgements halve the number of acknowledgements, and move that of a burst's first
-/// segment by less than one segment's time.
+/// Delayed ACKs halve the number of ACKs, and move that of a burst's first segment by less than one
+/// segment's time.
 #[test]
 fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
     let control = Selection::from_label("lotka-volterra").expect("listed");
@@ -130,9 +130,9 @@ fn delayed_acknowledgements_do_not_hide_the_bandwidth() {
     assert!((found / (RATE as f64 / 2.0) - 1.0).abs() < 0.1, "{found:.4e}");
 }
 
-/// Spaced segments tell the available bandwidth within 30 % where the hosts' cards interrupt for
+/// Spaced segments measure the available bandwidth within 30 % if the hosts' cards interrupt for
 /// each packet: a stream of five segments lasts a tenth of a millisecond, in which fluid traffic is
-/// a dozen packets. With interrupts 1 ms apart they tell nothing: a stream comes back at one time,
+/// a dozen packets. With interrupts 1 ms apart they measure nothing: a stream arrives at one time,
 /// no delay grows, and the range is widened without end.
 #[test]
 fn imtcp_needs_cards_that_interrupt_for_each_packet() {
@@ -149,8 +149,8 @@ fn imtcp_needs_cards_that_interrupt_for_each_packet() {
     assert!(coalesced.is_nan() || coalesced > 2.0, "{coalesced}");
 }
 
-/// The pair with the smallest delay met nothing: the packet time of the narrowest link, to the
-/// digit.
+/// The pair with the smallest delay met no other packet: exactly the packet time of the narrowest
+/// link.
 #[test]
 fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     let control = Selection::from_label("reno+capacity").expect("listed");
@@ -163,8 +163,8 @@ fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     assert!((found / RATE as f64 - 1.0).abs() < 0.02, "{found:.4e}");
 }
 
-/// An estimator costs the connection nothing that matters: Reno with ICIM beside it sends as much
-/// as Reno, within 3 %. ("TCP with ICIM can transmit data with the same performance as Reno TCP".)
+/// An estimator costs the connection almost nothing: Reno with ICIM beside it sends as much as
+/// Reno, within 3 %. ("TCP with ICIM can transmit data with the same performance as Reno TCP".)
 #[test]
 fn measuring_does_not_slow_reno_down() {
     let goodput = |control: Selection| {

@@ -1,5 +1,4 @@
-//! Receivers and routers that misbehave: what they gain by it, what they do to others, and what
-//! bounds both.
+//! Misbehaving receivers and routers: their gain, their harm to others, and the bounds of both.
 //!
 //! `docs/misbehaviour.md` has the table that `make misbehaviour` makes here.
 
@@ -17,8 +16,8 @@ fn outcome(text: &str) -> Outcome {
     run(&scenario.plan)
 }
 
-/// One flow of 100 Mbit/s and 50 ms in which every 200th packet is lost at random: what it gets is
-/// what its rules of growth and reduction make of that, and not what the link leaves.
+/// One flow of 100 Mbit/s and 50 ms in which every 200th packet is lost at random: its rate is
+/// determined by its rules of growth and reduction, not by the link.
 fn alone(algorithm: &str, transport: &str, seconds: u32) -> FlowSummary {
     let router =
         if algorithm == "xcp" { "[[router]]\nmechanism = \"xcp\"\nlinks = [\"bottleneck\"]\n" } else { "" };
@@ -33,8 +32,7 @@ fn alone(algorithm: &str, transport: &str, seconds: u32) -> FlowSummary {
 }
 
 /// Two flows of the same algorithm, the second of them honest, over 20 Mbit/s, 40 ms and a queue of
-/// one bandwidth-delay product. Delays vary by more than the time of a packet, or who is dropped
-/// would be a matter of phases and not of shares.
+/// one BDP. Delays vary by more than a packet time; otherwise phase effects would decide the drops.
 fn beside_another(algorithm: &str, transport: &str, seconds: u32, seed: u32) -> [FlowSummary; 2] {
     let router =
         if algorithm == "xcp" { "[[router]]\nmechanism = \"xcp\"\nlinks = [\"bottleneck\"]\n" } else { "" };
@@ -50,8 +48,8 @@ fn beside_another(algorithm: &str, transport: &str, seconds: u32, seed: u32) -> 
     [flows.next().expect("two flows"), flows.next().expect("two flows")]
 }
 
-/// Bytes that arrive, whether or not earlier ones are missing: a receiver that acknowledges lost
-/// data has to fetch it otherwise.
+/// Bytes that arrive, even if earlier ones are missing: a receiver that acknowledges lost data has
+/// to fetch it by other means.
 fn received(flow: &FlowSummary) -> f64 {
     flow.throughput_bps
 }
@@ -61,28 +59,28 @@ fn delivered(flow: &FlowSummary) -> f64 {
     flow.goodput_bps
 }
 
-/// A way to misbehave: its keys, what it needs beside them, what counts.
+/// A misbehaviour: its keys, additional settings, and the metric.
 struct Attack {
     title: &'static str,
     keys: &'static str,
-    /// Settings of both the honest and the other run.
+    /// Settings of both the honest and the misbehaving run.
     transport: &'static str,
     gets: fn(&FlowSummary) -> f64,
-    /// Bound on the attacker's gain alone, over its honest rate.
+    /// Bound on the attacker's gain without competition, over its honest rate.
     bound: Option<f64>,
     of: fn(&str) -> bool,
 }
 
-/// Algorithms whose receiver reports something.
+/// Whether the algorithm's receiver sends reports.
 fn has_reports(name: &str) -> bool {
     ["packet-pair", "modified-swift-start", "quick-start", "xcp"].contains(&name)
 }
 
-/// The bounds were written down before the first run: 1.1 is the 10 % of a scorecard's good row,
-/// for what a rule of an RFC closes; two for reports, which can raise no more than the beginning.
-/// Nothing closes the second. Of the first run was learned what the honest receiver is that one who
-/// divides must be compared with: one that acknowledges every segment, which any may do. Reno then
-/// gets sqrt 2 of what it gets with delayed acknowledgements, and division gave it as much.
+/// The bounds were written down before the first run: 1.1, the 10 % of a scorecard's good row,
+/// where a rule of an RFC closes the hole; two for reports, which can only raise the beginning;
+/// none for the second. The first run showed the right baseline for dividing ACKs: an honest
+/// receiver that acknowledges every segment, which is legitimate. Reno then gets sqrt 2 of its rate
+/// with delayed ACKs, and division gave it as much.
 const ATTACKS: [Attack; 5] = [
     Attack {
         title: "divides each acknowledgement into 10",
@@ -132,14 +130,13 @@ fn transports(attack: &Attack) -> (String, String) {
     (attack.transport.to_owned(), with)
 }
 
-/// The attacker's rate alone, over its honest rate.
+/// The attacker's rate without competition, over its honest rate.
 fn gain_alone(attack: &Attack, algorithm: &str, seconds: u32) -> f64 {
     let (without, with) = transports(attack);
     (attack.gets)(&alone(algorithm, &with, seconds)) / (attack.gets)(&alone(algorithm, &without, seconds))
 }
 
-/// The same beside an honest flow, and the part that this one loses of what it would have: with
-/// three seeds together.
+/// The same beside an honest flow, and that flow's relative loss: three seeds together.
 fn gain_and_harm(attack: &Attack, algorithm: &str, seconds: u32) -> (f64, f64) {
     let (without, with) = transports(attack);
     let runs = |transport: &str| {
@@ -150,7 +147,7 @@ fn gain_and_harm(attack: &Attack, algorithm: &str, seconds: u32) -> (f64, f64) {
     (attacker / honest, 1.0 - beside_attacker / beside_honest)
 }
 
-/// Every way to begin, to grow and both: also those that are added later.
+/// Every start, window algorithm and model, including later additions.
 fn algorithms() -> impl Iterator<Item = &'static str> {
     ENTRIES.iter().filter(|entry| entry.part != Part::Estimate).map(|entry| entry.name)
 }
@@ -200,8 +197,8 @@ fn table() {
 }
 
 /// Found by a receiver that reneges: a segment that was SACKed and then discarded was never
-/// retransmitted, because an RTO sent only data that was not SACKed, and so the connection stood
-/// still for ever.
+/// retransmitted, because an RTO sent only data that was not SACKed, and so the connection stalled
+/// forever.
 #[test]
 fn a_receiver_that_throws_everything_away_stops_nobody() {
     for recovery in ["sack", "rack"] {
@@ -219,20 +216,20 @@ fn a_receiver_that_throws_everything_away_stops_nobody() {
     }
 }
 
-/// An acknowledgement of what has not been sent is not taken (RFC 9293, section 3.10.7.4). 1000
-/// segments ahead is more than are ever outstanding, so none is, and the sender is left with its
-/// timer: it sends the first segment again and again.
+/// An ACK of data not yet sent is invalid (RFC 9293, section 3.10.7.4). 1000 segments ahead is more
+/// than are ever outstanding, so none is valid, and only the sender's timer is left: it retransmits
+/// the first segment repeatedly.
 #[test]
 fn acknowledgements_of_what_was_not_sent_are_ignored() {
     let flow = alone("reno", "misbehaviour = { ack_ahead = 1000 }", 60);
-    // 10 segments, then one at each expiry: 1, 2, 4, 8, 16 s and so on.
+    // 10 segments, then one per timeout: 1, 2, 4, 8, 16 s and so on.
     assert!(flow.sent_segments < 20, "{}", flow.sent_segments);
     assert!(flow.timeouts >= 5);
 }
 
-/// Without a defence a receiver that acknowledges gaps never shows a loss: the sender that reacts
-/// to nothing else fills the link. That is what the table says of it, and what limits it: no more
-/// than the link, and nothing beyond what was sent.
+/// Without a defence a receiver that acknowledges gaps never shows a loss: a sender that responds
+/// only to loss fills the link. That is its entry in the table, and its limit: at most the link,
+/// and nothing beyond the data sent.
 #[test]
 fn a_receiver_that_conceals_losses_takes_the_whole_link() {
     let honest = alone("reno", "", 60);
@@ -265,8 +262,8 @@ fn two_flows(routers: &str) -> Outcome {
 }
 
 /// A domain of three routers with its bottleneck behind the second, and a forger on the way back
-/// from there: it changes what the router with the queue allows, and the ingress, which has no
-/// queue of its own, believes it.
+/// from there: it modifies the rate allowed by the queue's router, and the ingress, which has no
+/// queue of its own, accepts it.
 fn domain(routers: &str) -> Outcome {
     outcome(&format!(
         r#"
@@ -323,8 +320,8 @@ fn drops(outcome: &Outcome) -> u64 {
     outcome.summary.links[0].drops
 }
 
-/// A router that lets every source believe in a gigabit takes the control away, and no more: what
-/// is left is TCP and its losses. One that drops the resource discovery packets does the same.
+/// A router that allows every source a gigabit only disables the control: what is left is TCP and
+/// its losses. One that drops the resource discovery packets does the same.
 #[test]
 fn a_forged_explicit_rate_leaves_plain_tcp() {
     let plain = domain("");
@@ -347,21 +344,20 @@ fn a_forged_explicit_rate_leaves_plain_tcp() {
     }
 }
 
-/// A router that allows next to nothing holds each flow to the floor: two segments a round trip of
-/// 44 ms.
+/// A router that allows almost nothing limits each flow to the floor: two segments per round trip
+/// of 44 ms.
 #[test]
 fn an_explicit_rate_of_nothing_leaves_the_floor() {
     for flow in &forged("1 bps").summary.flows {
-        // The round trip has the times of two packets on the way besides; the first packets of a
-        // flow meet no rate yet.
+        // The round trip also contains two packet times; the first packets of a flow meet no rate
+        // yet.
         let floor = 2.0 * 1448.0 * 8.0 / 0.044;
         assert!((0.85..=1.05).contains(&(delivered(flow) / floor)), "{} {floor}", delivered(flow));
     }
 }
 
-/// A closed window stops a sender but for its probes, one byte each, at the times of the
-/// retransmission timer; and one that is closed in every second acknowledgement opens again with
-/// the next.
+/// A closed window stops a sender except for its probes, one byte each, at the times of the
+/// retransmission timer; one closed in every second ACK opens again with the next.
 #[test]
 fn a_router_that_closes_the_window_stops_a_flow_only_as_long_as_it_does() {
     let tampering = |probability: &str| {
@@ -371,7 +367,7 @@ fn a_router_that_closes_the_window_stops_a_flow_only_as_long_as_it_does() {
     };
     let closed = two_flows(&tampering("1.0"));
     for flow in &closed.summary.flows {
-        // The initial window of ten, and a handful of probes of one byte: 200 ms and doubled.
+        // The initial window of ten, and a handful of one-byte probes: 200 ms and doubled.
         assert!((10 * 1448..10 * 1448 + 12).contains(&flow.delivered_bytes), "{}", flow.delivered_bytes);
     }
     let half = two_flows(&tampering("0.5"));
@@ -379,8 +375,8 @@ fn a_router_that_closes_the_window_stops_a_flow_only_as_long_as_it_does() {
     assert!(total > 5e6, "{total}");
 }
 
-/// An option that comes twice, or late, is an option of the past: it may mislead the algorithm it
-/// belongs to, but what it gains is bounded, and nothing stops.
+/// A duplicated or late option is outdated: it may mislead its algorithm, but the gain is bounded,
+/// and nothing stalls.
 #[test]
 fn options_that_come_twice_or_in_the_wrong_order_stop_nobody() {
     for algorithm in algorithms().filter(|name| has_reports(name)) {

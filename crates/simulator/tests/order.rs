@@ -1,4 +1,4 @@
-//! The order among events at equal times is that of the network, whatever the engine computes
+//! The order of events at equal times is a property of the network, whatever the engine computes
 //! first.
 
 mod common;
@@ -13,9 +13,8 @@ use selfclock_simulator::Outcome;
 use selfclock_simulator::plan::{Plan, Protocol};
 use selfclock_simulator::record::series::Column;
 
-/// The same with a flow across each link that never begins: every link is one that several feed
-/// then, so nothing is computed ahead of the clock, and each packet is an event of its own at each
-/// link.
+/// The same with a silent flow across each link: every link then has several sources, so nothing is
+/// computed ahead of the clock, and each packet is a separate event at each link.
 fn with_every_stop(plan: &Plan) -> Plan {
     let mut stopping = plan.clone();
     let tcp = plan.flows.iter().find(|flow| matches!(flow.protocol, Protocol::Tcp(_)));
@@ -59,8 +58,8 @@ proptest! {
     }
 }
 
-/// Two senders as far from a queue of one place, whose packets reach it at the same times. The link
-/// that comes first in the plan comes first at each of them; from which sender the engine begins
+/// Two senders at equal distance from a queue of one place, whose packets reach it at the same
+/// times. The link that comes first in the plan comes first each time; the engine's starting point
 /// does not matter.
 fn two_that_meet(links: [&str; 2], flows: [&str; 2]) -> Vec<(String, u64)> {
     let wire = "rate = \"80 Mbps\"\ndelay = \"1 ms\"\nqueue = \"unlimited\"\n";
@@ -87,8 +86,7 @@ fn two_that_meet(links: [&str; 2], flows: [&str; 2]) -> Vec<(String, u64)> {
 #[test]
 fn of_two_that_meet_the_link_of_the_plan_comes_first() {
     let first_a = two_that_meet(["a", "b"], ["a", "b"]);
-    // Twelve packets in eight places: the second of two that come together is dropped where there
-    // is one.
+    // Twelve packets in eight places: of two simultaneous packets the second is dropped.
     assert!(first_a[0].1 > first_a[1].1 + 100, "{first_a:?}");
     assert_eq!(two_that_meet(["a", "b"], ["b", "a"]), first_a);
     let first_b = two_that_meet(["b", "a"], ["a", "b"]);

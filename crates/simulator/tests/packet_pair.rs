@@ -30,8 +30,7 @@ fn figure_10(control: &str, seed: u64) -> Outcome {
 
 const SEGMENT: u64 = 960;
 
-/// Segments that each ACK covers which the receiver sends while the sender is in congestion
-/// avoidance.
+/// Number of segments covered by each ACK while the sender is in congestion avoidance.
 fn coverage(outcome: &Outcome) -> Vec<u64> {
     let acks = |record: &PacketRecord| record.event == PacketEvent::Send && record.kind == PacketKind::Ack;
     let series = outcome.flow_series.columns();
@@ -56,9 +55,9 @@ fn share_of(covered: &[u64], segments: u64) -> f64 {
 /// "When new TCP finds an asymmetric link, acknowledgement packet is transmitted every three or
 /// four packet arrival" (section 4.2.1). A segment takes 16 ms of the forward link, t1 of 1 or 2
 /// ticks; the ACKs of a pair take 73 and 87 ms of the reverse link, t2 of 8 or 9: d = 4. Nine of
-/// ten, not all: what fills a gap and what the timer of 200 ms sends covers fewer segments. When t2
-/// was compared with t1 of the last pair, under another pair-id, d never acted and 97 % covered 2.
-/// Probing by the sender only leaves delayed ACKs as they are.
+/// ten, not all: ACKs that fill a gap or are sent by the timer of 200 ms cover fewer segments. When
+/// t2 was compared with t1 of the last pair, under another pair-id, d never applied and 97 %
+/// covered 2. With probing by the sender only, ACKs stay delayed ACKs.
 #[test]
 fn an_ack_covers_four_segments_where_the_reverse_link_is_slow() {
     let (mut both, mut sender_only) = (Vec::new(), Vec::new());
@@ -71,8 +70,8 @@ fn an_ack_covers_four_segments_where_the_reverse_link_is_slow() {
     assert!(share_of(&sender_only, 2) > 0.9, "{}", share_of(&sender_only, 2));
 }
 
-/// Some 25 segments fill this path, and a hundredth of them is less than one: K of RFC 4782 stays
-/// at its least, 2.
+/// The BDP is some 25 segments, a hundredth of which is below one: K of RFC 4782 stays at its
+/// minimum, 2.
 #[test]
 fn k_of_rfc_4782_leaves_delayed_acks_as_they_are_on_a_short_window() {
     let control = r#"start = "packet-pair", probing = "both-sides", ack_ratio = "rfc4782""#;
@@ -101,8 +100,8 @@ fn the_option_takes_its_length_on_the_wire() {
 
 /// 1000 B take 16 ms, and the round trip of one is 220 ms, 17.6 ms of data and 0.7 ms of ACK on the
 /// three links: 238.3 ms, 14 segments, where the queue of five overflows beyond 19. With delayed
-/// ACKs the first pair holds an ACK that the timer of 200 ms sent, 38 ms after the one before it
-/// instead of 32, and the smallest round-trip time may hold the wait for a second segment.
+/// ACKs the first pair contains an ACK sent by the timer of 200 ms, 38 ms after the one before it
+/// instead of 32, and the minimum RTT may include the wait for a second segment.
 #[test]
 fn hoe_ends_slow_start_at_the_bandwidth_delay_product() {
     let text = include_str!("../../../python/selfclock/papers/packet_pair/figure_07.toml");
@@ -123,7 +122,7 @@ fn hoe_ends_slow_start_at_the_bandwidth_delay_product() {
     }
 }
 
-/// Most new segments that leave at one instant.
+/// Maximum number of new segments that leave at one instant.
 fn largest_burst(outcome: &Outcome) -> usize {
     let is_new = |record: &PacketRecord| {
         record.event == PacketEvent::Send && record.kind == PacketKind::Data && !record.retransmission
@@ -132,9 +131,9 @@ fn largest_burst(outcome: &Outcome) -> usize {
     sent.chunk_by(|one, next| one == next).map(<[_]>::len).max().unwrap_or(0)
 }
 
-/// Where the reverse link drops duplicate ACKs, the ACK that ends a recovery opens the window by
-/// more than a dozen segments. With the limit three go; what is left are the ACKs of four segments
-/// and more that the reverse link thins out at other times.
+/// If the reverse link drops duplicate ACKs, the ACK that ends a recovery opens the window by more
+/// than a dozen segments. With the limit three leave; the remaining bursts come from ACKs of four
+/// segments and more that the reverse link thins out at other times.
 #[test]
 fn hoe_limits_the_burst_after_a_loss() {
     let burst = |limit| largest_burst(&figure_10(&format!("start = \"hoe\", burst = {limit}"), 1));

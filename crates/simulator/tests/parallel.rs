@@ -1,4 +1,4 @@
-//! A run on several threads leaves the bytes that it leaves on one. The tests of
+//! A run on several threads produces the bytes of a single-threaded one. The tests of
 //! `simulation::parallel` have random networks whose parts take turns at random; here are real
 //! threads.
 
@@ -16,7 +16,7 @@ fn bytes_of(outcome: &Outcome) -> String {
     format!("{outcome:?}")
 }
 
-/// The outcome on at most this many threads, in two spans; and on how many it was.
+/// The outcome on at most this many threads, in two spans; and their actual number.
 fn on_threads(plan: &Plan, threads: usize) -> Result<(usize, Outcome), NotDivided> {
     let mut parallel = Parallel::new(plan, threads)?;
     let used = parallel.threads();
@@ -45,8 +45,7 @@ fn a_dumbbell_is_divided() {
     }
 }
 
-/// More than 500 flows: what they touch is fetched ahead, also where the next stop is of another
-/// part.
+/// More than 500 flows: their state is prefetched, also where the next stop is in another part.
 #[test]
 fn many_flows_are_divided() {
     let plan = plan(
@@ -74,7 +73,7 @@ fn what_cannot_be_divided_says_why() {
     assert_eq!(refused(&short, 2), NotDivided::Connections);
 }
 
-/// The choice of the number of threads changes how long a run takes, and nothing else.
+/// The number of threads affects only the run time.
 #[test]
 fn several_threads_are_used_where_they_are_quicker() {
     // 200 Mbit/s are 100,000 packet-hops a second: 50 a part in the millisecond of the access

@@ -1,4 +1,4 @@
-//! Closed forms: what queueing theory and the square-root law say, against what a run does.
+//! Closed forms: runs against queueing theory and the square-root law.
 
 mod common;
 
@@ -43,8 +43,8 @@ fn m_d_1_queue() {
     }
 }
 
-/// With a buffer of one bandwidth-delay product Reno's halving never empties the pipe: after the
-/// first recovery the transmitter does not pause.
+/// With a buffer of one BDP Reno's halving never empties the pipe: after the first recovery the
+/// transmitter does not pause.
 #[test]
 fn one_bdp_of_buffer_keeps_the_link_busy() {
     for (rate, rtt) in [(mbps(10), ms(44)), (mbps(100), ms(44)), (mbps(50), ms(204))] {
@@ -68,7 +68,7 @@ fn one_bdp_of_buffer_keeps_the_link_busy() {
 /// Reno's constant in throughput = C·MSS / (RTT·√p), for independent losses.
 fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed: u64) -> f64 {
     let transport = Transport {
-        // Slow start would overshoot by far on a path without a queue limit.
+        // Slow start would overshoot far on a path without a queue limit.
         initial_ssthresh: 1.3 / probability.sqrt(),
         delayed_ack: DelayedAck { every, timer: ms(40), clock: AckClock::Segment },
         byte_counting,
@@ -92,17 +92,17 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
     flow.goodput_bps / 8.0 * rtt * probability.sqrt() / mss
 }
 
-/// The square-root law, throughput = C·MSS / (RTT·√p), with b segments per acknowledgement; b = 1
-/// with byte counting, whatever the receiver acknowledges.
+/// The square-root law, throughput = C·MSS / (RTT·√p), with b segments per ACK; b = 1 with byte
+/// counting, whatever the receiver acknowledges.
 ///
 /// The classical constant, for periodic losses, is √(3/2b): 1.22 and 0.87 (Mathis et al. 1997). For
 /// independent losses and a large window the square of the window before a loss is a sum of
 /// exponentials, W² = (2/b) Σ E_k/(p 4^k), which gives √(2/b) / E[√Σ E_k 4^-k] = 1.31/√b (Ott,
 /// Kemperman, Mathis 1996). At p = 10^-4 the mean window is 130 segments and the second form must
-/// hold; what it leaves out, the round trip of each recovery in which the window does not grow,
-/// costs about a tenth at p = 10^-2, where a cycle has only some ten round trips. So: 10 % around
-/// the classical constant everywhere, 3 % around the exact one where windows are large. (2,500
-/// losses: standard error about 1 %.)
+/// hold; what it neglects, the round trip of each recovery without growth, costs about a tenth at p
+/// = 10^-2, where a cycle has only some ten round trips. So: 10 % around the classical constant
+/// everywhere, 3 % around the exact one where windows are large. (2,500 losses: standard error
+/// about 1 %.)
 #[test]
 fn square_root_law() {
     for (every, byte_counting, b) in [(1, false, 1.0_f64), (2, false, 2.0), (2, true, 1.0)] {
@@ -120,7 +120,7 @@ fn square_root_law() {
     }
 }
 
-/// Every packet that was sent has arrived, was dropped, or is on its way.
+/// Every packet sent has arrived, was dropped, or is in flight.
 #[test]
 fn packets_are_conserved() {
     let flow = |label, recovery| tcp(label).transport(Transport { recovery, ..Transport::modern() });
@@ -157,7 +157,7 @@ fn packets_are_conserved() {
     assert_eq!(outcome.summary.packet_hops, count(PacketEvent::Transmit));
 }
 
-/// A fixed transfer takes as long as the rounds of slow start say.
+/// A fixed transfer takes exactly the rounds of slow start.
 #[test]
 fn slow_start_takes_its_rounds() {
     // 1460 B segments, every one acknowledged, initial window 1, rate so high that only round trips

@@ -22,8 +22,8 @@ fn plan(discipline: DisciplinePlan, limit: QueueSize) -> Plan {
     plan
 }
 
-/// Runs to the end. What was sent must have arrived, been dropped, ended in a router, or be on its
-/// way.
+/// Runs to the end. Every packet sent must have arrived, been dropped, been consumed by a router,
+/// or be in flight.
 fn run(plan: &Plan) -> Outcome {
     let mut plan = plan.clone();
     plan.record.packets = true;
@@ -45,11 +45,11 @@ fn named<T: Named>(name: &str, settings: &[(&str, Value<'_>)]) -> T {
     plan
 }
 
-/// Packets that it drops it does not mark.
+/// Drop instead of marking.
 const DROPS: (&str, Value<'_>) = ("ecn", Value::Switch(false));
 
-/// As drop-tail, the mean delay of the queue is some 100 ms; a manager keeps it near its target,
-/// and the link busy: Reno that halves without a queue uses three quarters of a link.
+/// With drop-tail the mean delay of the queue is some 100 ms; a managed queue keeps it near its
+/// target, and the link busy: Reno that halves without a queue uses three quarters of a link.
 #[test]
 fn managers_keep_the_queue_short() {
     let limit = QueueSize::Bytes(Bytes(400_000));
@@ -64,8 +64,7 @@ fn managers_keep_the_queue_short() {
     assert!(delay(named("fq-codel", &[DROPS])) < 0.012);
     assert!((0.005..0.020).contains(&delay(named("pie", &[]))));
     assert!((0.005..0.020).contains(&delay(named("fq-pie", &[]))));
-    // 5 to 15 packets are 3 to 9 ms; the first overshoot of two flows is slow to show in the
-    // average.
+    // 5 to 15 packets are 3 to 9 ms; the average shows the first overshoot of two flows late.
     assert!(delay(named("red", &[])) < 0.015);
     assert!(delay(named("red", &[("adaptive", Value::Switch(true))])) < 0.015);
 }
@@ -96,15 +95,14 @@ fn fair_queueing_protects_a_small_flow() {
             flow.protocol = Protocol::Udp(Box::new(udp));
         }
         let flows = run(&plan).summary.flows;
-        // Of the last packets some are still on their way; the large one gets 14 of the 20 Mbit/s.
+        // Some of the last packets are still in flight; the large one gets 14 of the 20 Mbit/s.
         assert!((flows[1].throughput_bps / 6e6 - 1.0).abs() < 0.02, "{}", flows[1].throughput_bps);
         assert!((flows[0].throughput_bps / 14e6 - 1.0).abs() < 0.02, "{}", flows[0].throughput_bps);
     }
 }
 
-/// A limit in bytes holds where packets have several sizes. Found by the verifier: a discipline
-/// that pushes out dropped once for each packet that came, however small what it dropped was, and
-/// the queue grew beyond its limit.
+/// A limit in bytes holds with packets of several sizes. Found by the verifier: a discipline that
+/// pushes out dropped one packet per arrival, however small, and the queue grew beyond its limit.
 #[test]
 fn pushing_out_makes_enough_room() {
     for discipline in [named("drr", &[]), named("fq-codel", &[DROPS])] {
@@ -120,14 +118,14 @@ fn pushing_out_makes_enough_room() {
                 PacketEvent::Transmit | PacketEvent::Drop => waiting -= i64::from(record.size),
                 _ => {}
             }
-            // What is pushed out leaves after what came for it.
+            // The pushed-out packet leaves after the arriving one is counted.
             assert!(waiting <= 6000 + 1500, "{waiting} B at {:?}", record.time);
         }
         assert!(outcome.summary.links[0].drops > 100);
     }
 }
 
-/// A policer lets through its rate and no more, and nothing waits.
+/// A policer passes its rate and no more, and nothing waits.
 #[test]
 fn a_policer_holds_a_rate() {
     let mut plan = plan(DisciplinePlan::default(), QueueSize::Unlimited);
@@ -140,8 +138,8 @@ fn a_policer_holds_a_rate() {
     assert!(link.bytes as f64 > 0.7 * most && link.drops > 0, "{link:?}");
 }
 
-/// XCP on 1 Gbit/s and 80 ms with ten flows: fair within five round trips, the link full, nothing
-/// lost.
+/// XCP on 1 Gbit/s and 80 ms with ten flows: fair within five round trips, the link full, no
+/// losses.
 #[test]
 fn xcp_is_fair_and_full_without_a_drop() {
     let transport = Transport { handshake: true, ..Transport::modern() };
@@ -155,9 +153,9 @@ fn xcp_is_fair_and_full_without_a_drop() {
     let outcome = simulation.finish();
     let bottleneck = &outcome.summary.links[0];
     assert_eq!(bottleneck.drops, 0, "{bottleneck:?}");
-    // From the sixth round trip on, the handshake's counted, all is used: 1448 of 1516 B are
-    // payload. Shares of one round trip are alike to 0.95 then, while the queue of the first
-    // overshoot drains, and to 0.99 from the thirteenth on.
+    // From the sixth round trip on, including the handshake's, everything is used: 1448 of 1516 B
+    // are payload. Shares over one round trip have an index of 0.95 then, while the queue of the
+    // first overshoot drains, and of 0.99 from the thirteenth on.
     let series = outcome.flow_series.columns();
     let at = |flow: u32, round: usize| {
         let own: Vec<u64> = (0..series.time_s.len())
@@ -176,8 +174,8 @@ fn xcp_is_fair_and_full_without_a_drop() {
     }
 }
 
-/// The rate of the link falls to a fifth after 4 s and is back after 8 s. Routers used to know the
-/// rate with which a link begins: what seemed spare was given out for ever, until the standing
+/// The rate of the link falls to a fifth after 4 s and recovers after 8 s. Routers used to keep a
+/// link's initial rate: apparently spare capacity was distributed forever, until the standing
 /// queue, alpha d S / beta = 1.1 MB here, outweighed it.
 #[test]
 fn xcp_knows_the_rate_that_a_link_has() {
@@ -216,10 +214,10 @@ fn unequal_sources(start: Duration, duration: Duration) -> Plan {
     common::plan(network.flows(flows).duration(duration).unrecorded())
 }
 
-/// Sources of 2, 4, 6, 8 and 10 Mbit/s on 20 Mbit/s that have become 8 when they begin, after 6 s:
-/// 1.6 for each. Routers used to know the rate with which a link begins. And all of them, with any
-/// rate, were shut out for ever: the first packet after a silence, whose flow has no rate yet, made
-/// the share nothing, and what multiplies it left it at that.
+/// Sources of 2, 4, 6, 8 and 10 Mbit/s on 20 Mbit/s reduced to 8 before they begin, after 6 s: 1.6
+/// for each. Routers used to keep a link's initial rate. And all of them, at any rate, were shut
+/// out forever: the first packet after silence, whose flow has no rate yet, set the share to zero,
+/// which no factor could raise.
 #[test]
 fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
     let mut plan = unequal_sources(s(6), s(25));
@@ -232,7 +230,7 @@ fn core_stateless_fair_queueing_knows_the_rate_that_a_link_has() {
 }
 
 /// Five sources of 2, 4, 6, 8 and 10 Mbit/s on 20: the max-min share is 4.67, so 2, 4, and three
-/// times 4.67. The estimate of the share is within some percent (Stoica, figure 5).
+/// times 4.67. The estimate of the share is good to some percent (Stoica, figure 5).
 #[test]
 fn core_stateless_fair_queueing_gives_max_min_shares() {
     let mut plan = unequal_sources(Duration::ZERO, s(20));
@@ -244,8 +242,8 @@ fn core_stateless_fair_queueing_gives_max_min_shares() {
     }
 }
 
-/// Prague beside CUBIC over DualPI2: both get of the order of half, and what Prague sends waits
-/// less than a millisecond or two, while CUBIC has the queue of 15 ms that the controller aims at.
+/// Prague beside CUBIC over DualPI2: both get on the order of half, and Prague's packets wait less
+/// than a millisecond or two, while CUBIC has the controller's target queue of 15 ms.
 #[test]
 fn dualpi2_couples_prague_and_cubic() {
     let mut plan = plan(named("dualpi2", &[]), QueueSize::Bytes(Bytes(1_000_000)));
@@ -289,8 +287,8 @@ fn contended(discipline: DisciplinePlan, ecn: Ecn, (seed, load, limit): (u64, u6
     plan
 }
 
-/// A managed queue decides on arrival as it would in the packet's turn. Where packets are recorded
-/// each is held until then, and nothing else differs: totals and samples, bit by bit.
+/// A managed queue decides on arrival as it would in the packet's turn. With packet records each is
+/// held until then, and nothing else differs: totals and samples, bit by bit.
 #[test]
 fn queues_decide_alike() {
     let mut fewer = 0;

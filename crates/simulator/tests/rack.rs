@@ -1,4 +1,4 @@
-//! RACK-TLP against SACK on paths that lose.
+//! RACK-TLP against SACK on lossy paths.
 
 mod common;
 
@@ -22,7 +22,7 @@ fn flow(recovery: Recovery, loss: f64, seed: u64) -> FlowSummary {
     run(&plan(recovery, loss, seed)).summary.flows.remove(0)
 }
 
-/// Where losses are rare both do the same; where retransmissions are lost, too, RACK needs fewer
+/// With rare losses both do the same; when retransmissions are lost, too, RACK needs fewer
 /// timeouts.
 #[test]
 fn fewer_timeouts_where_much_is_lost() {
@@ -91,8 +91,8 @@ fn short_transfers_complete() {
     assert!(3 * timeouts[1] < 2 * timeouts[0], "{timeouts:?}");
 }
 
-/// Spreading the sends of a recovery costs nothing where the queue holds a bandwidth-delay product,
-/// and spares timeouts where much is lost.
+/// Spreading the transmissions of a recovery costs nothing where the queue holds a BDP, and avoids
+/// timeouts under heavy loss.
 #[test]
 fn proportional_rate_reduction_is_no_slower() {
     for recovery in [Recovery::Sack, Recovery::Rack] {

@@ -1,4 +1,4 @@
-//! How many SACK blocks an acknowledgement has room for, and what they cost on the wire.
+//! Room for SACK blocks on an ACK, and their cost on the wire.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! The ways to begin, in whole runs, with the mechanisms in routers that they meet.
+//! The starts, in whole runs, with the router mechanisms they depend on.
 
 mod common;
 
@@ -41,8 +41,8 @@ fn data_sent(outcome: &Outcome) -> impl Iterator<Item = PacketRecord> {
     outcome.packets.iter().filter(is_data)
 }
 
-/// Data segments that leave in each round trip, 274 ms and the time of a packet on each link, from
-/// the first one on.
+/// Data segments sent in each round trip, 274 ms and the packet time on each link, from the first
+/// one on.
 fn per_round_trip(outcome: &Outcome, rounds: usize) -> Vec<usize> {
     let first = data_sent(outcome).next().expect("data").time;
     let mut counts = vec![0; rounds];
@@ -74,12 +74,12 @@ fn swift_start_sends_a_part_of_the_capacity_where_every_segment_is_acknowledged(
     let outcome = outcome("swift-start", &["flow.0.transport.delayed_ack=off", "duration=3 s"], "");
     let sent = per_round_trip(&outcome, 3);
     assert_eq!(sent[0], 4);
-    // The window is in use until the first of it is acknowledged, a segment or two beside the four
-    // before it.
+    // The window is in use until its first segment is acknowledged, a segment or two beside the
+    // four before it.
     assert!((139..=146).contains(&sent[1]), "{sent:?}");
 }
 
-/// The intervals that the receiver tells, in microseconds.
+/// The intervals that the receiver reports, in microseconds.
 fn reports(outcome: &Outcome) -> Vec<u32> {
     let report = |record: PacketRecord| match (record.event, record.option) {
         (PacketEvent::Send, Some(PeerOption::SwiftStart(SwiftStartOption::Reply { microseconds, .. }))) => {
@@ -97,8 +97,8 @@ links = ["reverse"]
 interval = "5 ms"
 "#;
 
-/// The second of the pair has 1508 bytes, 243.7 µs at 49.5 Mbit/s: told to the microsecond whatever
-/// happens to the acknowledgements, and the link's rate is reached in the third round trip at the
+/// The second of the pair has 1508 bytes, 243.7 µs at 49.5 Mbit/s: reported to the microsecond
+/// whatever happens to the ACKs, and the link's rate is reached in the third round trip at the
 /// latest.
 #[test]
 fn the_modified_swift_start_knows_the_link_whatever_happens_to_acknowledgements() {
@@ -129,8 +129,8 @@ fn a_receiver_without_the_option_makes_it_slow_start() {
     assert!((modified / plain - 1.0).abs() < 0.05, "{modified} against {plain}");
 }
 
-/// A receiver that tells a tenth of the interval: with the bound no flight leaves faster than twice
-/// the rate of the link, and without one at ten times.
+/// A receiver that reports a tenth of the interval: with the bound no flight leaves faster than
+/// twice the rate of the link, and without it at ten times.
 #[test]
 fn a_lying_receiver_gains_a_factor_of_two() {
     let fastest = |bound: &str| {
@@ -169,9 +169,8 @@ fn quick_start_begins_at_what_the_routers_approve() {
     assert!((rate / 40.96e6 - 1.0).abs() < 0.001, "paced at {rate}");
 }
 
-/// The link has become five times slower before the request comes: of 0.9 x 9.9 Mbit/s code 7, 5.12
-/// Mbit/s, is approved. Routers used to know the rate with which a link begins, and approved 40.96
-/// Mbit/s here.
+/// The link has become five times slower before the request: of 0.9 x 9.9 Mbit/s code 7, 5.12
+/// Mbit/s, is approved. Routers used to keep a link's initial rate, and approved 40.96 Mbit/s here.
 #[test]
 fn quick_start_knows_the_rate_that_a_link_has() {
     let changes = "network.bottleneck.changes=[{ at = \"1 s\", rate = \"9.9 Mbps\" }]";
@@ -183,8 +182,7 @@ fn quick_start_knows_the_rate_that_a_link_has() {
     assert_eq!(approved, Some(7));
 }
 
-/// A router that does not understand takes from the TTL of the IP header and not from that of
-/// Quick-Start.
+/// A router without Quick-Start decrements only the TTL of the IP header.
 #[test]
 fn quick_start_is_slow_start_where_a_router_does_not_understand() {
     let plain = per_round_trip(&outcome("slow-start", &["duration=2 s"], ""), 5);
@@ -199,7 +197,7 @@ fn quick_start_is_slow_start_where_a_router_does_not_understand() {
     }
 }
 
-/// Two that ask at the same time get what one would have got, together.
+/// Two simultaneous requests together get what one would have got.
 #[test]
 fn quick_start_does_not_approve_twice() {
     let overrides = ["flow.0.count=2", "duration=1 s"];
@@ -221,7 +219,7 @@ fn quick_start_does_not_approve_twice() {
     assert_eq!(rates, [6, 10]);
 }
 
-/// Of acknowledgements that come in pairs half are left, and none that is alone is lost.
+/// Of ACKs that arrive in pairs half are forwarded, and no single one is lost.
 #[test]
 fn thinning_leaves_one_of_two_acknowledgements() {
     let overrides = ["flow.0.transport.delayed_ack=off", "network.bottleneck.rate=10 Mbps"];
@@ -238,8 +236,7 @@ fn thinning_leaves_one_of_two_acknowledgements() {
     );
 }
 
-/// Short connections come and go through all the mechanisms, and every one of them that has the
-/// time ends.
+/// Short connections pass through all the mechanisms, and each completes if it has the time.
 #[test]
 fn short_connections_pass_the_mechanisms() {
     let overrides =
@@ -248,25 +245,25 @@ fn short_connections_pass_the_mechanisms() {
     for start in ["quick-start", "modified-swift-start"] {
         let flow = outcome(start, &overrides, &mechanisms).summary.flows[0].clone();
         let connections = flow.connections.as_ref().expect("short connections");
-        // 250 in 20 s, of which those of the last second are under way.
+        // 250 in 20 s, of which those of the last second are in progress.
         assert!(connections.completed > 200, "{connections:?}");
         assert_eq!((flow.timeouts, flow.retransmitted_segments), (0, 0), "{flow:?}");
     }
 }
 
-/// Without a handshake the first data asks, and its acknowledgement answers.
+/// Without a handshake the first data carries the request, and its ACK the response.
 #[test]
 fn quick_start_can_ask_with_the_first_data() {
     let overrides = ["flow.0.transport.handshake=false", "duration=2 s"];
     let outcome = outcome("quick-start", &overrides, QUICK_START);
     let sent = per_round_trip(&outcome, 2);
-    // 936 segments of the approved rate: what is still in flight of the first four is among them.
+    // 936 segments of the approved rate, including those of the first four still in flight.
     assert_eq!(sent[0], 4);
     assert!((925..=940).contains(&sent[1]), "{sent:?}");
 }
 
-/// 5000 packets per second, data and acknowledgements together: 2/3 of them are data with one
-/// acknowledgement for two, 40 Mbit/s of 1500-byte packets.
+/// 5000 packets per second, data and ACKs together: 2/3 of them are data with one ACK for two, 40
+/// Mbit/s of 1500-byte packets.
 #[test]
 fn a_router_forwards_so_many_packets() {
     let router = "\n[[router]]\nmechanism = \"forwarding-limit\"\nlinks = [\"bottleneck\", \"left-source1\"]\n\
@@ -275,7 +272,7 @@ fn a_router_forwards_so_many_packets() {
     let outcome = outcome("slow-start", &overrides, router);
     let packets = outcome.summary.links[0].packets as f64 / 60.0;
     // Slow start overshoots by a window of 5,000 segments, and its recovery takes until 13 s, in
-    // which half of the packets are data: a ninth is missing at most.
+    // which half of the packets are data: at most a ninth is missing.
     assert!(
         packets < 5000.0 * 2.0 / 3.0 * 1.01 && packets > 8.0 / 9.0 * 5000.0 * 2.0 / 3.0,
         "{packets} data packets/s"

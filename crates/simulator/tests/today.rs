@@ -1,4 +1,4 @@
-//! Today's algorithms on a bottleneck, against their documents.
+//! Present-day algorithms on a bottleneck, against their documents.
 
 mod common;
 
@@ -33,8 +33,8 @@ fn two_flows_of_bbr3_share() {
     }
 }
 
-/// BBRv3 beside CUBIC: the shares are printed, and neither starves. In a deep queue CUBIC, which
-/// fills it, has more.
+/// BBRv3 beside CUBIC: prints the shares; neither starves. In a deep queue CUBIC, which fills it,
+/// has more.
 #[test]
 fn bbr3_and_cubic_live_beside_each_other() {
     let mut shares = Vec::new();
@@ -50,8 +50,8 @@ fn bbr3_and_cubic_live_beside_each_other() {
 }
 
 /// After a loss the window follows W(t) = C (t - K)³ + W_max of RFC 9438, figure 1, within 1 %,
-/// from the end of the recovery to the next loss; sampled in a whole run whose path has no queue to
-/// speak of, so that a round trip is always as long as the first.
+/// from the end of recovery to the next loss; sampled in a whole run with a negligible queue, so
+/// that all round trips are equal.
 #[test]
 fn cubic_follows_its_curve() {
     // 10 Gbit/s and 200 ms: far above the window of this run. One packet in 200,000 is lost.
@@ -82,7 +82,7 @@ fn cubic_follows_its_curve() {
             continue;
         }
         let cut = windows[index];
-        // W_max, lower than the window at the loss where that was below the W_max before ("fast
+        // W_max, lower than the window at the loss if that was below the previous W_max ("fast
         // convergence", section 4.7).
         let begin = (index..windows.len()).find(|&i| windows[i] > cut * 1.0001);
         let Some(begin) = begin else { break };
@@ -93,8 +93,8 @@ fn cubic_follows_its_curve() {
             let worst = [1.0, 0.85].map(|convergence| {
                 let maximum = cut / 0.7 * convergence;
                 let k = libm::cbrt((maximum - cut) / 0.4);
-                // The congestion avoidance stage began with the first acknowledgement after the
-                // recovery, within a sample and a round trip before the first growth is seen.
+                // The congestion avoidance stage began with the first ACK after recovery, within a
+                // sample and a round trip before the first visible growth.
                 let offsets = (0..=25).map(|steps| f64::from(steps) * 0.02 - 0.25);
                 offsets
                     .map(|offset| {
@@ -117,11 +117,11 @@ fn cubic_follows_its_curve() {
     assert!(checked >= 2, "{checked} losses");
 }
 
-/// RFC 9438, section 4.3: where W_est, which grows as Reno does, is above the curve, CUBIC is as
-/// fast as Reno. That is so where windows and round trips are small. With losses every 1/p packets
-/// Reno with α = 1, β = 0.5 and the RFC's α = 0.53, β = 0.7 have one throughput, √(1.5/p) per round
-/// trip; where windows are large CUBIC has the throughput of equation 6, 1.054 RTT^-1/4 p^-3/4 per
-/// round trip. Between the two regions lies p RTT³ ~ 0.07 s³ (1.22 p^-1/2 = 1.054 RTT^3/4 p^-3/4).
+/// RFC 9438, section 4.3: where W_est, which grows like Reno, is above the curve, CUBIC is as fast
+/// as Reno. That holds for small windows and RTTs. With losses every 1/p packets Reno with α = 1, β
+/// = 0.5 and the RFC's α = 0.53, β = 0.7 have one throughput, √(1.5/p) per round trip; with large
+/// windows CUBIC has the throughput of equation 6, 1.054 RTT^-1/4 p^-3/4 per round trip. The
+/// boundary of the two regions is p RTT³ ~ 0.07 s³ (1.22 p^-1/2 = 1.054 RTT^3/4 p^-3/4).
 #[test]
 fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
     let constant = |name: &str, milliseconds: u64, probability: f64| {
@@ -158,10 +158,10 @@ fn cubic_is_as_fast_as_reno_where_the_rfc_says() {
 }
 
 /// A window of 50,000 segments that leaves at 1.35 times the rate of the bottleneck: once 3000
-/// wait, every fourth segment is dropped, so there are 10,000 holes, each of one segment. No RTO is
+/// wait, every fourth segment is dropped, so there are 10,000 holes of one segment each. No RTO is
 /// needed, and each is retransmitted once. A round trip is a second, so that the window has left
-/// before the first acknowledgement comes; the queue has room for retransmissions, which arrive
-/// faster than they leave.
+/// before the first ACK comes; the queue has room for retransmissions, which arrive faster than
+/// they leave.
 #[test]
 fn ten_thousand_holes_need_no_timeout() {
     const SEGMENTS: u64 = 50_000;
@@ -169,7 +169,7 @@ fn ten_thousand_holes_need_no_timeout() {
         for prr in [false, true] {
             let mut transport =
                 Transport { recovery, prr, initial_window: SEGMENTS as f64, ..Transport::modern() };
-            // The handshake takes as long as a timer begins with.
+            // The handshake takes as long as the initial timeout.
             transport.timer.initial = ms(3000);
             let size = Bytes(SEGMENTS * transport.mss.get());
             let plan = plan(

@@ -1,4 +1,4 @@
-//! When a UDP source sends, by hand.
+//! Send times of a UDP source, by hand.
 
 mod common;
 
@@ -40,7 +40,7 @@ fn times(duration: &str, flow: &str) -> Vec<f64> {
 fn a_constant_rate() {
     let flow = "traffic = { rate = \"12 Mbps\" }\nstart = \"0.3 ms\"";
     assert_eq!(times("4 ms", flow), [300.0, 1300.0, 2300.0, 3300.0]);
-    // At the time of the stop nothing leaves any more.
+    // Nothing leaves at the stop time itself.
     assert_eq!(times("9 ms", &format!("{flow}\nstop = \"2.3 ms\"")), [300.0, 1300.0]);
     assert_eq!(times("9 ms", &format!("{flow}\nstop = \"2.300001 ms\"")), [300.0, 1300.0, 2300.0]);
     let outcome = udp("4 ms", flow);
@@ -49,7 +49,7 @@ fn a_constant_rate() {
     assert_eq!((flow.delivered_bytes, flow.sent_segments), (4 * 1472, 4));
 }
 
-/// The rest of a gap takes as many bits at the new rate when the rate changes.
+/// When the rate changes, the rest of a gap keeps its number of bits at the new rate.
 #[test]
 fn a_rate_that_changes() {
     let flow = |steps: &str| format!("traffic = {{ rate = \"12 Mbps\", steps = [{steps}] }}");
@@ -61,14 +61,14 @@ fn a_rate_that_changes() {
     // 24.
     let twice = flow(&format!("{}{}", step("1.25 ms", "6 Mbps"), step("1.75 ms", "24 Mbps")));
     assert_eq!(times("3.2 ms", &twice), [0.0, 1000.0, 2000.0, 2500.0, 3000.0]);
-    // What would leave at the time of the change leaves then, at the rate of before.
+    // A packet due exactly at the change leaves then, at the old rate.
     let on_time = flow(&step("2 ms", "6 Mbps"));
     assert_eq!(times("6.1 ms", &on_time), [0.0, 1000.0, 2000.0, 4000.0, 6000.0]);
     // Silence ends with a packet, whatever was left before it.
     let silence = flow(&format!("{}{}", step("1.5 ms", "0 bps"), step("7 ms", "6 Mbps")));
     assert_eq!(times("10 ms", &silence), [0.0, 1000.0, 7000.0, 9000.0]);
     assert_eq!(times("10 ms", &flow(&step("1.5 ms", "0 bps"))), [0.0, 1000.0], "silence for ever");
-    // One that begins later begins at the rate of then.
+    // A later start uses the rate of that time.
     let later = format!(
         "{}\nstart = \"5 ms\"",
         flow(&format!("{}{}", step("1 ms", "1 Mbps"), step("5 ms", "6 Mbps")))
@@ -82,8 +82,8 @@ fn a_rate_that_changes() {
     assert_eq!(times("9 ms", &silent), [6000.0, 8000.0]);
 }
 
-/// The bit rate is constant: each packet keeps the next one waiting for as long as it takes itself.
-/// Small ones are three in four, within four standard errors of 3000 draws, 3.2 %.
+/// The bit rate is constant: each packet delays the next one by its own duration. Small ones are
+/// three in four, within four standard errors of 3000 draws, 3.2 %.
 #[test]
 fn a_mix_of_sizes() {
     let mix = "traffic = { rate = \"8 Mbps\", packet = [{ size = \"100 B\", weight = 6 }, { size = \"1000 B\", weight = 2 }] }";

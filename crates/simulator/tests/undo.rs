@@ -1,5 +1,5 @@
-//! Undoing the response to a loss that was none: the Eifel algorithm (RFC 3522 and RFC 4015) in
-//! whole simulations.
+//! Undo of the response to a spurious loss: the Eifel algorithm (RFC 3522 and RFC 4015) in whole
+//! simulations.
 
 use selfclock_simulator::scenario::Scenario;
 use selfclock_simulator::{Outcome, Simulation};
@@ -36,8 +36,8 @@ const REORDERING: &str = r#"
         probability = 0.002
         delay = "15 ms""#;
 
-/// One packet in 500 comes 15 ms late, more than a quarter of the round-trip time. CUBIC takes each
-/// for a loss; with undo it has its window back.
+/// One packet in 500 is 15 ms late, more than a quarter of the RTT. CUBIC takes each for a loss;
+/// with undo its window is restored.
 #[test]
 fn reordering_costs_cubic_little_once_undone() {
     for recovery in ["newreno", "sack", "rack"] {
@@ -49,8 +49,8 @@ fn reordering_costs_cubic_little_once_undone() {
     }
 }
 
-/// Three packets in a hundred come late, which is more than the 2 % of losses that BBR takes for
-/// too much in flight (draft-ietf-ccwg-bbr-06, sections 2.8 and 5.5.11).
+/// Three packets in a hundred are late, more than the 2 % of losses that BBR tolerates
+/// (draft-ietf-ccwg-bbr-06, sections 2.8 and 5.5.11).
 #[test]
 fn reordering_costs_bbr_little_once_undone() {
     let router = REORDERING.replace("0.002", "0.03");
@@ -63,7 +63,7 @@ fn reordering_costs_bbr_little_once_undone() {
     }
 }
 
-/// Where packets are lost and none overtakes another, there is nothing to undo.
+/// With losses but no reordering, there is nothing to undo.
 #[test]
 fn losses_are_not_undone() {
     for recovery in ["tahoe", "reno", "newreno", "sack", "rack"] {

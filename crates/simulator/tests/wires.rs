@@ -1,5 +1,5 @@
-//! Recorded arrivals, sent through the same network from outside, meet the same drops, marks and
-//! departures.
+//! Recorded arrivals, replayed through the same network from outside, meet the same drops, marks
+//! and departures.
 
 mod common;
 
@@ -27,7 +27,7 @@ fn plan(discipline: DisciplinePlan) -> Plan {
     plan
 }
 
-/// When a packet arrived and with which codepoint; `None`: it was dropped.
+/// Arrival time and codepoint of a packet; `None` if it was dropped.
 type Fates = BTreeMap<u64, Option<(Time, Codepoint)>>;
 
 fn simulated(records: &[PacketRecord]) -> Fates {
@@ -39,9 +39,9 @@ fn simulated(records: &[PacketRecord]) -> Fates {
     records.iter().filter_map(fate).collect()
 }
 
-/// Sends what a record says was sent.
+/// Replays the sends of a record.
 fn replayed(plan: &Plan, records: &[PacketRecord]) -> Fates {
-    // What is under way when the run ends must still be under way here.
+    // Packets in flight when the run ends must be in flight here, too.
     let lasting = Plan { duration: plan.duration + Duration::from_milliseconds(1_000), ..plan.clone() };
     let mut wires = Wires::new(&lasting);
     let mut fates = Fates::new();
@@ -74,7 +74,7 @@ fn replayed(plan: &Plan, records: &[PacketRecord]) -> Fates {
     fates
 }
 
-/// Compares packet by packet; returns how many were dropped and how many arrived marked.
+/// Compares packet by packet; returns the numbers of dropped and of marked packets.
 fn compare(plan: &Plan) -> (usize, usize) {
     let records: Vec<_> = common::run(plan).packets.iter().collect();
     let (expected, found) = (simulated(&records), replayed(plan, &records));
@@ -140,9 +140,8 @@ fn a_packet_takes_its_time() {
     assert_eq!(wires.next_event(), None);
 }
 
-/// Forty delays under way at once are more than there are sorted runs for: what is due later waits
-/// in epochs, which have to be opened. They were not, and the timers were asked for what they did
-/// not have.
+/// Forty different delays exceed the sorted lanes: later packets wait in epochs, which must be
+/// opened. They once were not, and events looked for packets in the timers.
 #[test]
 fn packets_with_many_delays_arrive() {
     let mut plan = common::plan(
@@ -153,7 +152,7 @@ fn packets_with_many_delays_arrive() {
         plan.links[access].delay = Duration::from_microseconds(5_000 + 100 * flow as u64);
     }
     let mut wires = Wires::new(&plan);
-    // The longest way first, so that each arrives before all that were sent earlier.
+    // The longest path first, so that each packet arrives before all earlier ones.
     for round in 0..50 {
         let now = Time::ZERO + Duration::from_microseconds(77 * round);
         wires.advance(now).for_each(drop);

@@ -22,8 +22,8 @@ from selfclock.provenance import set_command, version_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its
-#: own, and `EXAMPLES`.
+#: Every command, with the first line of its help. Its module has `command` or `COMMANDS`, and
+#: `EXAMPLES`.
 COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run a scenario: summary, figures and Parquet tables.",
@@ -125,14 +125,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if arguments is None:
         interrupts.raise_exceptions()
     if arguments is None and not sys.flags.utf8_mode and sys.getfilesystemencoding() == "ascii":
-        # In a locale without letters beyond ASCII neither arguments nor names of files could have
-        # any.
+        # In a non-ASCII-capable locale neither arguments nor file names could contain other
+        # letters.
         os.environ["PYTHONUTF8"] = "1"
         os.execv(sys.executable, sys.orig_argv)  # noqa: S606  itself
     if isinstance(sys.stdout, io.TextIOWrapper):
         # Never fail on characters that the terminal cannot encode (Windows code pages).
         sys.stdout.reconfigure(errors="backslashreplace")
-    # Where the shell has not told the command to ignore Ctrl-C.
+    # Unless the shell has told the command to ignore Ctrl-C.
     if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         end_at_second_interrupt()
     arguments = sys.argv[1:] if arguments is None else arguments
@@ -143,6 +143,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
-        # Click turns an interruption between reading and running into its own exception.
+        # Click converts an interruption between reading and running into its own exception.
         came = error.__cause__ if isinstance(error, click.Abort) else error
         sys.exit(interrupts.status(came) if isinstance(came, KeyboardInterrupt) else 1)

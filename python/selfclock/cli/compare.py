@@ -50,7 +50,7 @@ EXAMPLES = (
 )
 
 
-#: Columns that go first from a narrow terminal.
+#: Columns omitted first on a narrow terminal.
 SPARE = {"busy\n%": 2, "Jain": 1}
 
 

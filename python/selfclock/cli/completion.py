@@ -39,7 +39,7 @@ def script(shell: str) -> str:
 
 
 def install(shell: str, program: str = "powershell") -> Path:
-    """Put the script of a shell where the shell reads it; return its file."""
+    """Install the script of a shell where the shell reads it; return its file."""
     home = Path.home()
     if shell == "powershell":
         asked = [program, "-NoProfile", "-Command", "echo $profile"]
@@ -62,7 +62,7 @@ def install(shell: str, program: str = "powershell") -> Path:
 
 
 def _add(file: Path, lines: str) -> None:
-    """Add lines to the end of a file that may not exist, unless it has them."""
+    """Append lines to a file that may not exist, unless it has them."""
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     if lines not in before:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from selfclock.kernel.edge import EdgeStatus
 
-#: Time between two drawings of the table of flows, s.
+#: Interval at which the table of flows is redrawn, s.
 REDRAW_S = 0.5
 
 
@@ -60,7 +60,7 @@ def _seconds(text: str) -> float:
 
 
 def _watch(edge: Edge, until: float | None, *, live: bool) -> None:
-    """Wait for the end, with a table of the flows where there is a terminal."""
+    """Wait for the end, with a table of the flows on a terminal."""
     if not live:
         while edge.is_running and (until is None or time.monotonic() < until):
             time.sleep(0.1)

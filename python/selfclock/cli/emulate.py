@@ -184,6 +184,6 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _is_quiet(chosen: Sequence[Command]) -> bool:
-    """Tell whether the command whose terminal this is draws no prompts: an interactive shell does."""
+    """Tell whether the command with this terminal draws no prompts: an interactive shell does."""
     name, *words = chosen[-1].words
     return Path(name).name not in SHELLS or not all(word.startswith("-") and word != "-c" for word in words)

@@ -66,7 +66,7 @@ def command(name: str, wanted: Sequence[str], listed: bool) -> None:
 
 
 def _write(files: dict[Path, str]) -> None:
-    """Write all files or none, and say how to run them."""
+    """Write all files or none, and print how to run them."""
     for path in files:
         if path.exists():
             raise UsageError(f"{path} already exists and is not overwritten: choose another name, or remove it")

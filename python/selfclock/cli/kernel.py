@@ -1,6 +1,6 @@
-"""The algorithm that ran in the simulator controls connections of a stock kernel, unchanged: docs/kernel.md.
+"""The simulator's algorithm controls connections of a stock kernel, unchanged: docs/kernel.md.
 
-What is decided in the kernel itself is in kernel_resident.py.
+Algorithms that decide in the kernel itself are in kernel_resident.py.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ EXAMPLES = (
     "selfclock kernel unload",
 )
 
-#: Name of a congestion control where none is chosen.
+#: Default name of the congestion control.
 NAME = "selfclock"
-#: Shorter RTTs are over before an answer is there.
+#: Shorter RTTs end before an answer arrives.
 SHORT_RTT_US = 1000
 
 MARKS = {True: "yes", False: "no", None: "-"}
@@ -158,7 +158,7 @@ def _label(algorithm: str, settings: Sequence[str]) -> str:
 
 
 def _watch(session: Session, until: float | None, *, live: bool) -> None:
-    """Wait for the end, with a table of the connections where there is a terminal."""
+    """Wait for the end, with a table of the connections on a terminal."""
     if live:
         from rich.live import Live  # noqa: PLC0415
 

@@ -38,7 +38,7 @@ NAMESPACE, HOST = "namespace", "host"
 
 
 def with_settings(label: str, settings: Sequence[str]) -> str:
-    """Return an algorithm with what `--set` says of it."""
+    """Return an algorithm with the settings of `--set`."""
     for setting in settings:
         if "=" not in setting:
             raise UsageError(f"--set {setting}: write NAME=VALUE, such as --set beta=0.8")
@@ -55,7 +55,7 @@ def seconds_of(option: str, text: str) -> float:
 
 
 def events_file(option: str, directory: Path) -> Path:
-    """Return where events are written while a record is made; the directory has none yet."""
+    """Return the events file of a new record; the directory must not contain one."""
     if (directory / records.EVENTS).exists() or (directory / records.PARTIAL).exists():
         raise UsageError(f"{option}: {directory} has a record already; choose another directory")
     try:
@@ -66,7 +66,7 @@ def events_file(option: str, directory: Path) -> Path:
 
 
 def complete(directory: Path, document: dict[str, object]) -> None:
-    """Complete a record, and say what a replay went through."""
+    """Complete a record, and print the extent of its replay."""
     try:
         done = records.complete(directory, document)
     except records.DifferenceError as error:
@@ -124,7 +124,7 @@ def load_command(algorithm: str, settings: Sequence[str], name: str | None, scop
         try:
             before = make_default(name, host=scope == HOST)
         except KernelError:
-            # Half of what was asked for is nothing.
+            # Never leave half of the request in place.
             unload_residents(name)
             raise
     if as_json:
@@ -227,7 +227,7 @@ def _warn(recorded: Recorded) -> None:
 
 
 def described(each: Resident) -> str:
-    """Return in words what became of one that was unloaded."""
+    """Describe the fate of an unloaded algorithm."""
     if not each.registered:
         return f"unloaded before; {each.flows} connections go on under it until they close"
     rest = f"; {each.flows} connections go on under it until they close" if each.flows else ""

@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
     from selfclock.parts import Table as TableOfTexts
 
-#: Tables are not squeezed into narrower terminals: letters under each other tell nobody anything.
+#: Tables are not squeezed below this width: letters stacked vertically are illegible.
 NARROWEST, WIDTH_OF_TABLES = 60, 80
 
 #: Spaces between columns.
 GAP = 2
-#: Letters of a name: columns are left out before it has fewer than the first, and it never has
-#: fewer than the second.
+#: Letters of a name: columns are omitted to keep the first number, and it never has fewer than the
+#: second.
 COMFORTABLE, SHORTEST = 16, 8
 
-#: A name is elided in its middle and a text wrapped between words; words and numbers are whole.
+#: A name is elided in its middle and a text wrapped between words; words and numbers stay whole.
 Kind = Literal["name", "text", "word", "number"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its heading, lines apart, its cells, and which columns go first where there is no room."""
+    """A column: its heading, separate lines, its cells, and its priority when there is no room."""
 
     heading: str
     cells: Sequence[str]
     kind: Kind = "number"
-    #: Columns with the highest go first; those with 0 stay.
+    #: Columns with the highest value are omitted first; those with 0 stay.
     spare: int = 0
 
     @property
@@ -49,7 +49,7 @@ class Column:
 
 
 def _letters(text: str) -> int:
-    """Return how many columns of a terminal a text takes: two for a wide letter."""
+    """Return the terminal columns of a text: two for a wide letter."""
     from rich.cells import cell_len  # noqa: PLC0415  a document needs none of it
 
     return cell_len(text)
@@ -89,7 +89,7 @@ def elided(name: str, width: int) -> str:
 
 
 def fitted(columns: Sequence[Column], width: int) -> list[Column]:
-    """Return the columns that fit into this width, with names elided to their room."""
+    """Return the columns that fit this width, with elided names."""
     kept = list(columns)
     while _sum([column.least(COMFORTABLE) for column in kept]) > width and (
         spare := max(column.spare for column in kept)
@@ -97,7 +97,7 @@ def fitted(columns: Sequence[Column], width: int) -> list[Column]:
         kept.remove(next(column for column in reversed(kept) if column.spare == spare))
     widths = [column.width for column in kept]
     while _sum(widths) > width:
-        # The widest that can give way gives way.
+        # The widest flexible column shrinks.
         room = [(own, number) for number, own in enumerate(widths) if own > kept[number].least(SHORTEST)]
         if not room:
             break
@@ -136,7 +136,7 @@ def print_table(columns: Sequence[Column], screen: Console | None = None) -> Non
             overflow="fold",
         )
     for cells in zip(*(column.cells for column in shown), strict=True):
-        # Text, so that a name in brackets is no markup.
+        # Text, so that a name in brackets is not markup.
         table.add_row(*map(Text, cells))
     with screen.capture() as drawn:
         screen.print(table)

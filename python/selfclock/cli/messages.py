@@ -1,4 +1,4 @@
-"""Output and end of a command: documents, notes, errors, exit statuses."""
+"""Output and exit of a command: documents, notes, errors, exit statuses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ P = ParamSpec("P")
 
 
 class UsageError(BadInputError):
-    """An argument that means nothing here."""
+    """An argument without meaning here."""
 
 
 #: Notes printed to standard error, for documents.
@@ -40,7 +40,7 @@ def note(*notes: str | None) -> None:
 
 
 def remark(text: str | None) -> None:
-    """Say what concerns the command and no result: unlike a note, it is not in the document."""
+    """Print a remark on the command, not on a result: unlike a note, it is not in the document."""
     if text is not None:
         sys.stderr.write(f"note: {text}\n")
 
@@ -72,7 +72,7 @@ def hinted(error: ScenarioError, hint: str | None) -> ScenarioError:
 
 
 def guarded(work: Callable[P, None]) -> Callable[P, None]:
-    """Turn errors that the user can cause into one message and an exit status."""
+    """Turn errors caused by users into one message and an exit status."""
 
     @functools.wraps(work)
     def command(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -84,7 +84,7 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
         except (RunError, WorkError) as error:
             fail(f"{_own_traceback(error)}{error}", FAILED)
         except BrokenPipeError:
-            # The reader has seen enough; Python would complain once more when it closes the stream.
+            # The reader has closed the pipe; Python would complain again when closing the stream.
             sys.stdout = None
             raise Exit(FAILED) from None
         except OSError as error:
@@ -94,8 +94,7 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
         except KeyboardInterrupt as error:
             fail("interrupted", interrupts.status(error))
         except BaseException as error:
-            # What a library in Rust raises that gave up: no Exception, so that nobody goes on by
-            # mistake.
+            # A panic of a Rust library: not an Exception, so that no handler continues by mistake.
             if type(error).__name__ != "PanicException":
                 raise
             said = str(error).partition("\n")[0]
@@ -105,7 +104,7 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
 
 
 def _own_traceback(error: Exception) -> str:
-    """Where in the user's own algorithm a run ended, if it did there."""
+    """The place in the user's own algorithm where a run failed, if any."""
     cause = error.__cause__
     if cause is None or cause.__traceback__ is None:
         return ""

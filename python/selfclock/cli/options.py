@@ -32,7 +32,7 @@ class _Directory(click.Path):
 
 
 def destination(out: Path | None, default: Path, *, only_printed: bool = False) -> Path | None:
-    """Return the directory of the results, checked for writing; none if they are only printed."""
+    """Return the directory of the results, checked for writing; None if they are only printed."""
     if only_printed and out is None:
         return None
     directory = out or default
@@ -46,7 +46,7 @@ def listed(written: Iterable[str]) -> list[str]:
 
 
 def completing(names: Callable[[], Iterable[str]], *, several: bool = False) -> Complete:
-    """Return a completer of names; with `several`, of the last of names with commas."""
+    """Return a completer of names; with `several`, of the last in a comma-separated list."""
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[str]:
         before, comma, last = begun.rpartition(",") if several else ("", "", begun)
@@ -61,7 +61,7 @@ def _names() -> list[str]:
 
 complete_algorithm = completing(_names)
 complete_algorithms = completing(_names, several=True)
-#: Of an algorithm, a queue discipline or a router mechanism.
+#: For an algorithm, a queue discipline or a router mechanism.
 complete_named = completing(lambda: [each.name for each in [*algorithms(), *queues(), *routers()]])
 
 out_option = click.option(

@@ -105,14 +105,14 @@ def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json:
 
 
 def print_reports(reports: list[PaperReport]) -> None:
-    """Print the claims of each paper, and at the end how many have which verdict."""
+    """Print the claims of each paper, and finally the number of each verdict."""
     screen = console()
     for report in reports:
         claims = report.claims
         screen.print(f"{report.name}\n", style="bold", highlight=False)
         print_table(
             [
-                # Whole: it is what a claim is found by.
+                # Whole: it identifies a claim.
                 Column("claim", [claim.id for claim in claims], "word"),
                 Column("printed", [claim.printed_text or "-" for claim in claims], "text"),
                 Column("measured", [claim.measured_text for claim in claims], "text"),

@@ -117,12 +117,12 @@ def command(
 
 
 def undivided(result: Result, threads: int) -> str | None:
-    """Return why one thread computed a run for which several were allowed."""
+    """Return why a run with several allowed threads used one."""
     return f"--threads {threads}: one thread, because {result.undivided}" if result.undivided else None
 
 
 def recorded(replay: str | None) -> list[str]:
-    """Return the overrides that record the packets of a span, as "5s" or "10s..12s".
+    """Return the overrides that record the packets of a period such as "5s" or "10s..12s".
 
     >>> recorded("10s..12s")
     ['record.packets=true', 'record.packets_from=10s', 'record.packets_until=12s']

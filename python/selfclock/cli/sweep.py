@@ -95,7 +95,7 @@ def command(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
-    # The runs are kept in any case, so that the sweep goes on from them; the page is for people.
+    # Runs are always stored, so that the sweep can resume; the page is for humans.
     report = None if as_json and out is None and not kinds else publish_sweep(found, formats=kinds)
     if as_json:
         print_written(directory / "summary.json")
@@ -117,7 +117,7 @@ def _print_sweep(found: Sweep) -> None:
     failed = ["failed"] if found.errors else []
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
     who = sharers(found.points)
-    # Without room shares go first, then the queue, then the link's use.
+    # Without room shares are omitted first, then the queue, then the link's utilization.
     spare = {"queue\npackets": 2, "busy\n%": 1, **{f"{name}\nMbit/s": 3 for name in who}}
     shown = [
         Column(heading, [], spare=spare.get(heading, 0)) for heading in [*failed, *point_headings(found.shown, who)]

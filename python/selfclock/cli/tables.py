@@ -1,4 +1,4 @@
-"""The tables of a run, for people."""
+"""The tables of a run, for humans."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import FlowSummary, LinkSummary, Summary
 
-#: Rows of a table; all of them stand in the files of the result.
+#: Maximum number of rows; the result's files contain all.
 MOST_SHOWN = 20
 
 
@@ -35,7 +35,7 @@ def print_summary(summary: Summary, document: Path) -> None:
     sys.stdout.write("".join(f"{said}\n" for said in failures[:MOST_SHOWN]))
     say_more(len(failures), "connection", document)
     sys.stdout.write("\n")
-    # Of many links those that matter.
+    # The most important of many links.
     busiest = sorted(range(len(links)), key=lambda number: -links[number]["utilization"])[:MOST_SHOWN]
     print_table(link_columns([links[number] for number in sorted(busiest)]))
     say_more(len(links), "link", document, more="less busy")
@@ -47,7 +47,7 @@ def print_summary(summary: Summary, document: Path) -> None:
 
 
 def say_more(count: int, what: str, where: Path, *, more: str = "more") -> None:
-    """Say how many rows are omitted, and which file has them."""
+    """Print how many rows are omitted, and which file has them."""
     if count > MOST_SHOWN:
         sys.stdout.write(f"… {cells.plural(count - MOST_SHOWN, f'{more} {what}')}: {where}\n")
 

@@ -102,7 +102,7 @@ def _span(text: str, option: str) -> float:
 
 
 def _print(found: Twin) -> None:
-    """Print what each flow came to in each run, and how far each run is from those before it."""
+    """Print the results of each flow in each run, and its distance from earlier runs."""
     rows = [
         (sender.name, column.key, column.controls[index], cells(column.measures[index]))
         for index, sender in enumerate(found.senders)

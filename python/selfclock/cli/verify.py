@@ -16,7 +16,7 @@ from selfclock.verify import verify_path
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Violations that `verify` prints; one fault of an engine breaks a rule for every packet.
+#: Maximum number of violations printed; one fault of an engine breaks a rule for every packet.
 MOST_LINES = 1000
 
 #: Lines for the end of the help.

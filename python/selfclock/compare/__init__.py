@@ -28,7 +28,7 @@ __all__ = ["Comparison", "Estimates", "Measures", "compare"]
 #: The note on an algorithm without CE marks, and the remedy of a comparison.
 WITHOUT_MARKS, MARKED = "without accurate ECN", " (a comparison: --ecn auto --queue dualpi2)"
 
-#: More seeds than this belong into a sweep, which can be resumed.
+#: More seeds belong in a sweep, which can be resumed.
 MOST_SEEDS = 1000
 
 
@@ -74,7 +74,7 @@ class Comparison:
     def figure(self) -> Figure:
         """Return window, goodput, RTT and queue, one column per algorithm; each row has one scale.
 
-        Of several seeds it shows the first.
+        With several seeds it shows the first.
         """
         from selfclock.compare.figures import columns  # noqa: PLC0415
 

@@ -18,19 +18,19 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.units import Unit
 
-#: With more algorithms than this, the columns go on below.
+#: Number of algorithms beyond which columns wrap.
 MOST_COLUMNS = 4
 
-#: With more algorithms than this, their names stand in the legend of the scatter alone.
+#: Number of algorithms beyond which only the scatter's legend names them.
 MOST_NAMES = 10
 
 #: Window, goodput, delay, queue.
 ROWS = 4
 
-#: Two points have a line, no ellipse.
+#: Two points have a line, not an ellipse.
 FEWEST_RUNS = 3
 
-#: An axis of the scatter shows at least this part of its greatest value.
+#: An axis of the scatter spans at least this fraction of its greatest value.
 LEAST_SPREAD = 0.25
 
 #: Corners of the outline of an ellipse.
@@ -75,8 +75,8 @@ def _complete(figure: Figure, duration_s: float, algorithms: int) -> None:
             panel.y.low, panel.y.high = 0.0, high * 1.05 or 1.0
             if column > 0:
                 panel.y.label = ""
-            # The last panel of a column is not that of the figure where the algorithms do not fill
-            # the last block.
+            # The last panel of a column is not the figure's last if the algorithms do not fill the
+            # last block.
             below = (row // ROWS + 1) * len(line) + column
             panel.x.label = "time (s)" if row % ROWS == ROWS - 1 and below >= algorithms else ""
 
@@ -101,11 +101,11 @@ def _delay_unit(traces: Sequence[Traces]) -> Unit:
 
 
 def scatter(title: str, rows: Sequence[Measures]) -> Figure:
-    """Return goodput against the 95th percentile of the round-trip time: each run, and the mean of each algorithm.
+    """Return goodput against the 95th percentile of the RTT: each run, and the mean of each algorithm.
 
-    Over three seeds or more there is the ellipse of one standard deviation about the mean, by the
-    covariance of maximum likelihood (divided by the number of runs), as Pantheon draws it (Yan et
-    al., USENIX ATC 2018).
+    From three seeds on there is the ellipse of one standard deviation about the mean, by the
+    maximum-likelihood covariance (divided by the number of runs), as in Pantheon (Yan et al.,
+    USENIX ATC 2018).
     """
     figure = Figure(title=title, width=6.4, height=4.2)
     panel = figure.panel
@@ -141,7 +141,7 @@ def _runs(panel: Panel, x: Values, y: Values, look: style.Look, label: str) -> N
 
 
 def _room(axis: Axis, values: Sequence[float]) -> None:
-    """Leave room beside the points, for the name of the last one; points that are near each other stay near."""
+    """Leave room beside the points, for the name of the last one; nearby points stay near."""
     if values:
         low, high = min(values), max(values)
         room = max(high - low, LEAST_SPREAD * high)

@@ -40,8 +40,7 @@ class Measures(Summary):
     queue_mean_packets: float
     #: Packets that the link marked.
     ce_marks: int
-    #: Mean over the compared flows with a size that are complete, and over short connections that
-    #: are.
+    #: Mean over completed flows with a size, and completed short connections.
     completion_mean_s: float | None
 
 
@@ -99,7 +98,7 @@ def estimates(rows: Iterable[Measures]) -> list[Estimates]:
 
 
 def _completions(flow: FlowSummary) -> list[tuple[float | None, int]]:
-    """Mean completion times of a flow, each with how many there are of it."""
+    """Mean completion times of a flow, each with its number of completions."""
     connections = flow["connections"]
     if connections is None:
         return [(flow["completion_s"], 1)]

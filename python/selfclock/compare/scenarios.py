@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
 
-#: The path where none is given.
+#: The default path.
 RATE, RTT, BUFFER, FLOWS, DURATION = "100 Mbps", "40 ms", "1 bdp", 1, "60 s"
 
 #: ECN in the network: off, RFC 3168, accurate feedback, or each algorithm's own kind.
@@ -38,12 +38,12 @@ class Path:
     #: Indices of the `[[flow]]` tables whose algorithm is compared, and the names of their flows.
     tables: tuple[int, ...]
     flows: tuple[str, ...]
-    #: A run has the name of its algorithm, where no file names the scenario.
+    #: A run is named after its algorithm if no file names the scenario.
     unnamed: bool = False
 
     @property
     def link(self) -> str:
-        """Name of the link whose queue is measured: the tightest on the way of the compared flows."""
+        """The measured link: the tightest on the path of the compared flows."""
         network = self.scenario.network
         return network.tightest([flow for flow in network.flows if flow.name in self.flows]).name
 
@@ -172,7 +172,7 @@ def _flow_tables(scenario: Scenario) -> dict[int, set[str]]:
 
 
 def _position(links: list[dict[str, Any]], name: str) -> int:
-    """Return the index of the link of a graph that has this name, or whose other direction has."""
+    """Return the index of the link of a graph with this name, or whose reverse direction has it."""
     for index, link in enumerate(links):
         ends = link["from"], link["to"]
         own = link.get("name", "-".join(ends))

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 class _Column(NamedTuple):
     heading: str
     measure: str
-    #: From the unit of the measure to that of the heading.
+    #: Factor from the measure's unit to the heading's.
     factor: float
-    #: Decimals of a value; `None`: four digits.
+    #: Decimals of a value; `None` for four digits.
     decimals: int | None = None
-    #: With several seeds it has an interval; all have one in the document.
+    #: Whether it is shown with an interval over several seeds; all have one in the document.
     interval: bool = False
-    #: Left out if it is zero, or not there, in every row.
+    #: Whether it is omitted if zero or absent in every row.
     optional: bool = False
-    #: Heading where there is room; the other one if empty.
+    #: Long heading; empty if there is only one.
     whole: str = ""
 
 
@@ -46,9 +46,9 @@ def _columns(found: Sequence[Estimates]) -> Iterator[_Column]:
 
 
 def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table:
-    """Return the table; the measures of several seeds are means, the most important ones with intervals.
+    """Return the table; measures of several seeds are means, the most important ones with intervals.
 
-    With `room`, as a page has it, no heading is short.
+    With `room`, as on a page, headings are long.
     """
     shown = [
         column for column in _columns(found)

@@ -1,4 +1,4 @@
-"""The hosts of a scenario as programs see them: names, addresses, partners."""
+"""The hosts of a scenario as programs see them: names, addresses, peers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from selfclock.scenario import Scenario
 
-#: Where hosts have their addresses, unless the machine has a route there (`outside.free_network`).
+#: Addresses of the hosts, unless the machine has a route there (`outside.free_network`).
 NETWORK = ipaddress.IPv4Network("10.201.0.0/16")
 
-#: Each host is three processes; with more of them the machine measures itself.
+#: Each host is three processes; more hosts would only load the machine.
 MOST_HOSTS = 64
 
 
@@ -63,7 +63,7 @@ def _peers(node: str, ways: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def _names(nodes: Sequence[str]) -> list[str]:
-    """Return names that programs take: letters, digits, hyphens."""
+    """Return names valid for programs: letters, digits, hyphens."""
     pairs = [re.fullmatch(r"(source|sink)([0-9]+)", node) for node in nodes]
     if all(pairs):
         one = len(nodes) == 2

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def commands(words: Sequence[str], first_host: str | None, hosts: Sequence[EmulatedHost]) -> list[Command]:
     """Return the commands in the order in which they start; the emulation lasts as long as the last one.
 
-    `words` is what comes after the first `--`: a command, and after each `--host NAME --` a further
-    one. The first is for `first_host`, or if there is none, for the first host, starting last.
-    Without words it is the user's shell.
+    `words` is everything after the first `--`: a command, and after each `--host NAME --` another.
+    The first runs on `first_host`; without it, on the first host, starting last. Without words it
+    is the user's shell.
     """
     found = []
     host, rest = first_host, list(words)

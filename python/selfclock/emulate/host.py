@@ -1,9 +1,9 @@
-"""A host of an emulation, seen from inside: a process in namespaces of its own that runs the commands of the host.
+"""A host of an emulation, seen from inside: a process in its own namespaces that runs the host's commands.
 
-It is started by `sandbox.Sandbox` and told what to do by messages on a socket. Below it there is
-the first process of its PID namespace, with whose end the kernel kills every process there. Both
-end when the process above them does, so that nothing is left of a host whose selfclock was killed:
-devices and namespaces go with the last process that has them.
+It is started by `sandbox.Sandbox` and controlled by messages on a socket. Its child is the first
+process of its PID namespace; when that ends the kernel kills every process there. Both end with
+their parents, so that nothing is left of a host whose selfclock was killed: devices and namespaces
+go with the last process that holds them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 #: The path of a host to all others.
 DEVICE = "path0"
 
-#: Longest message; a command line that is longer has no place in it.
+#: Maximum length of a message; longer command lines are refused.
 MOST_BYTES = 150_000
 
-#: Signals that a terminal sends to all processes of a job: those of a host end by order, not by
-#: accident.
+#: Signals that a terminal sends to all processes of a job: those of a host end only on request.
 TERMINAL = (
     signal.SIGINT,
     signal.SIGQUIT,
@@ -59,11 +58,11 @@ class Setup:
     hosts: str
     #: It is made in a user namespace of its own, without privileges.
     unprivileged: bool
-    #: Everything that is not a host of the network goes along the path, too.
+    #: Whether everything outside the network also uses the path.
     way_out: bool
     #: Settings of the kernel inside, as "net.ipv4.tcp_congestion_control" to "reno".
     sysctls: dict[str, str]
-    #: Text for /etc/resolv.conf; none leaves it.
+    #: Text for /etc/resolv.conf; None keeps the existing one.
     resolver: str | None
 
     def message(self) -> bytes:
@@ -72,7 +71,7 @@ class Setup:
 
 
 def main(control: int) -> None:
-    """Be a host until the other side of the socket is closed."""
+    """Act as a host until the other side of the socket is closed."""
     for number in TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     with socket.socket(fileno=control) as wire:
@@ -91,12 +90,11 @@ def main(control: int) -> None:
             socket.send_fds(wire, [json.dumps({"ready": True}).encode()], [device])
         except BrokenPipeError:
             return
-        # The device goes when the last descriptor does: the emulator's.
+        # The emulator's descriptor is the last and keeps the device.
         os.close(device)
         _Commands(wire).serve()
         os.close(lifeline)
-        # It ends when every process of the namespace has, and commands have when they are waited
-        # for here.
+        # It ends when every process of the namespace has; commands are reaped here.
         while os.wait()[0] != first:
             pass
 
@@ -107,7 +105,7 @@ def _make(setup: Setup) -> int:
         if setup.unprivileged:
             kernel.own_user_namespace()
         kernel.unshare(kernel.CLONE_NEWNET | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWUTS)
-    # After the change of credentials; whoever was killed before has closed the socket.
+    # After the change of credentials; a parent killed earlier has closed the socket.
     kernel.die_with_parent()
     with _step("its name"):
         kernel.set_host_name(setup.name)
@@ -160,7 +158,7 @@ def _text(path: str) -> str:
 
 
 def _replace(path: str, text: str) -> None:
-    """Replace a file's text in this mount namespace, by a file system in memory that disappears with it."""
+    """Replace a file's text in this mount namespace, through an in-memory file system that disappears with it."""
     where = os.path.realpath(path)
     if not Path(where).is_file():
         return
@@ -175,7 +173,7 @@ def _replace(path: str, text: str) -> None:
 
 
 def _first_process(*others: int) -> tuple[int, int]:
-    """Fork the first process of the PID namespace; return its number and a descriptor with whose end it ends.
+    """Fork the first process of the PID namespace; return its number and a descriptor that ends it when closed.
 
     It closes the descriptors `others`.
     """
@@ -199,8 +197,8 @@ def _be_first(says_ready: int, ends: int) -> NoReturn:
     try:
         kernel.die_with_parent()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-        # Where a container hides parts of /proc no new one can be mounted: `ps` then shows
-        # processes outside.
+        # Where a container hides parts of /proc no new one can be mounted: `ps` then shows outside
+        # processes.
         with contextlib.suppress(OSError):
             kernel.mount("proc", "/proc", "proc", kernel.MS_NOSUID | kernel.MS_NODEV | kernel.MS_NOEXEC)
         os.write(says_ready, b"+")
@@ -211,7 +209,7 @@ def _be_first(says_ready: int, ends: int) -> NoReturn:
 
 
 class _Commands:
-    """The commands of a host: started, signalled and awaited at the request of the socket's other side."""
+    """The commands of a host: started, signalled and awaited on request."""
 
     def __init__(self, wire: socket.socket) -> None:
         self._wire = wire
@@ -245,7 +243,7 @@ class _Commands:
 
     def _run(self, command: list[str], environment: dict[str, str], *, stdin: bool, terminal: bool) -> None:
         def before() -> None:
-            # While it is still ignored: a process in the background may not take the terminal.
+            # While SIGTTOU is still ignored: a background process may not take the terminal.
             if terminal:
                 os.tcsetpgrp(0, os.getpid())
             for number in (*TERMINAL, signal.SIGCHLD):
@@ -274,8 +272,7 @@ class _Commands:
         if process == 0:
             return
         if os.WIFSTOPPED(status):
-            # The path goes on while a command is stopped; there is no shell here that could wake it
-            # later.
+            # The path continues while a command is stopped; no shell here could resume it.
             if os.WSTOPSIG(status) == signal.SIGTSTP:
                 os.killpg(self._running.pid, signal.SIGCONT)
             return

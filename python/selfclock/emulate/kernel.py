@@ -1,4 +1,4 @@
-"""System calls of Linux that Python 3.11 has no function for.
+"""Linux system calls without a function in Python 3.11.
 
 Constants are those of the kernel's headers (`linux/sched.h`, `linux/mount.h`, `linux/prctl.h`).
 """
@@ -37,15 +37,14 @@ def unshare(flags: int) -> None:
 
 
 def own_user_namespace() -> None:
-    """Move into a user namespace in which user and group are the same as outside, with every capability in it.
+    """Move into a user namespace with the same user and group as outside, and every capability in it.
 
-    A command that is executed there has none of them: programs that refuse to run as root, browsers
-    for example, run.
+    A command executed there has none of them: programs that refuse to run as root, such as
+    browsers, run.
     """
     user, group = os.geteuid(), os.getegid()
     unshare(CLONE_NEWUSER)
-    # A process without privileges may map its group only once it has given up setgroups
-    # (user_namespaces(7)).
+    # An unprivileged process may map its group only after giving up setgroups (user_namespaces(7)).
     Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
     Path("/proc/self/uid_map").write_text(f"{user} {user} 1", encoding="ascii")
     Path("/proc/self/gid_map").write_text(f"{group} {group} 1", encoding="ascii")
@@ -68,5 +67,5 @@ def set_host_name(name: str) -> None:
 
 
 def die_with_parent() -> None:
-    """Have this process killed when its parent ends. A change of credentials takes this back (prctl(2))."""
+    """Have this process killed when its parent ends. A change of credentials cancels this (prctl(2))."""
     _call("prctl", ctypes.c_int(_PR_SET_PDEATHSIG), ctypes.c_ulong(signal.SIGKILL), *[ctypes.c_ulong(0)] * 3)

@@ -12,13 +12,12 @@ from selfclock.units import TIMES, written
 if TYPE_CHECKING:
     from selfclock.result import LatenessSummary, Result
 
-#: Where the first bin, of what was late by a microsecond at most, begins on the logarithmic axis,
-#: s.
+#: Start of the first bin, for up to a microsecond, on the logarithmic axis, s.
 _BEGINS_S = 5e-7
 
 
 def complaint(result: Result) -> str | None:
-    """Return why an emulation is not valid; none if it is."""
+    """Return why an emulation is not valid; None if it is."""
     emulation = result.summary.get("emulation")
     if emulation is None or emulation["lateness"]["valid"]:
         return None
@@ -33,7 +32,7 @@ def complaint(result: Result) -> str | None:
 
 
 def sentence(late: LatenessSummary) -> str:
-    """Sum up how late packets left."""
+    """Summarize the lateness of departures."""
     said = (
         f"Of {late['packets']:,} packets half left up to {cells.milliseconds(late['p50_s'])} ms late, 99 % up to "
         f"{cells.milliseconds(late['p99_s'])} ms, the latest {cells.milliseconds(late['worst_s'])} ms"
@@ -63,7 +62,7 @@ def figure(late: LatenessSummary) -> Figure:
         begin = max(late["worst_s"], begin * 2) if end is None else end
     last = max((at for at, share in enumerate(shares) if share), default=0)
     edges, shares = [*edges[: last + 1], [*edges, begin * 1e3][last + 1]], shares[: last + 1]
-    # A tenth of what one packet is: an empty bin has no height.
+    # A tenth of the height of one packet: an empty bin has no height.
     floor = 10 / packets
     high = [max(share, floor) for share in (*shares, shares[-1])]
     panel.band(edges, [floor] * len(edges), high, step="after", colour="#1f77b4", opacity=0.6, label="packets")

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 #: How often it is drawn.
 REDRAW_S = 0.25
 
-#: A smaller terminal has no row to spare; one without a size has none.
+#: A smaller terminal has no spare row; one without a size has none.
 LEAST_ROWS = 4
 
-#: Commands that draw prompts of their own, between which a line that changes is in the way.
+#: Commands with their own prompts, which a changing line would disturb.
 SHELLS = {"sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh"}
 
 
@@ -42,12 +42,12 @@ class LiveLine:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Give the row back."""
+        """Release the row."""
         if self._rows:
             self._write(f"\0337\033[r\033[{self._rows};1H\033[2K\0338")
 
     def update(self, status: Callable[[], str]) -> None:
-        """Draw the line again if it is time, from the JSON text that `status` returns."""
+        """Redraw the line if it is time, from the JSON text that `status` returns."""
         now = time.monotonic()
         if not self._shown or now < self._drawn + REDRAW_S:
             return
@@ -58,7 +58,7 @@ class LiveLine:
         text = self.text(json.loads(status()))[: columns - 1]
         region = ""
         if rows != self._rows:
-            # A line feed first: the cursor may be on the row that is taken away.
+            # A line feed first: the cursor may be on the row being taken.
             region = f"\n\033[A\0337\033[1;{rows - 1}r\0338"
             self._rows = rows
         self._write(f"{region}\0337\033[{rows};1H\033[2K\033[7m{text}\033[m\0338")

@@ -1,8 +1,8 @@
-"""The machine itself as a host of an emulation, and the way from there to the Internet.
+"""The machine itself as a host of an emulation, and its route to the Internet.
 
-The device and its route go with the process that made them, however it ends. Rules of the firewall
-and the switch for forwarding would stay: what undoes them is written to a file before they are
-made, and done by the process when it ends, or by the next one if it was killed.
+The device and its route go with the process that made them, however it ends. Firewall rules and the
+forwarding switch would stay: the commands that undo them are written to a file beforehand, and
+executed by the process when it ends, or by the next one if it was killed.
 """
 
 from __future__ import annotations
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from selfclock.emulate.addresses import EmulatedHost
 
-#: Files that say how to undo what was changed; memory that a restart of the machine empties, as it
-#: does the changes.
+#: Files that say how to undo changes; in memory, which a reboot clears together with the changes.
 STATE = Path("/run/selfclock")
 
 _FORWARDING = Path("/proc/sys/net/ipv4/ip_forward")
@@ -55,7 +54,7 @@ def free_network() -> ipaddress.IPv4Network:
 
 @contextlib.contextmanager
 def outside(host: EmulatedHost, *, internet: bool) -> Iterator[int]:
-    """Make the machine a host: give the descriptor of its device, which is gone at the end of the block."""
+    """Make the machine a host: yields the descriptor of its device, which is gone at the end of the block."""
     if os.geteuid() != 0:
         raise BadInputError("--outside needs root: it makes a network device on this machine")
     try:
@@ -99,8 +98,8 @@ def _forwarding(device: str, network: ipaddress.IPv4Network) -> Iterator[None]:
 def _rules(device: str, network: str) -> tuple[list[list[str]], list[list[str]]]:
     """Return the commands that let a network out under the machine's address, and those that undo them.
 
-    iptables where it is: a table of nft's own cannot let through what another one, Docker's for
-    example, drops.
+    iptables if present: a separate nft table cannot accept what another one, such as Docker's,
+    drops.
     """
     if shutil.which("iptables"):
         rules = [
@@ -126,12 +125,12 @@ def _rules(device: str, network: str) -> tuple[list[list[str]], list[list[str]]]
 
 
 def clean() -> list[str]:
-    """Undo the changes of killed processes; return them, a line for each."""
+    """Undo the changes of killed processes; return one line for each."""
     return [line for path in _left() for line in _undo(path)]
 
 
 def _left() -> list[Path]:
-    """Return the files of processes that are gone, of this network namespace."""
+    """Return the files of dead processes in this network namespace."""
     return [path for path in _files() if not _lives(path)]
 
 
@@ -164,7 +163,7 @@ def _undo(path: Path) -> list[str]:
     """Undo the changes in a file, and remove it; forwarding stays on while another emulation needs it."""
     state = _read(path) or {"undo": [], "forwarding": None}
     for words in state["undo"]:
-        # What was not made yet when the process was killed cannot be undone.
+        # Changes not yet made when the process was killed cannot be undone.
         subprocess.run(words, capture_output=True, check=False)  # noqa: S603
     lines = [" ".join(words) for words in state["undo"]]
     if state["forwarding"] is not None and not any(_others(path)):
@@ -179,7 +178,7 @@ def _namespace() -> int:
 
 
 def _began(process: int) -> str | None:
-    """Return when a process began, in ticks since the machine did: numbers are used again."""
+    """Return the start time of a process, in ticks since boot: process numbers are reused."""
     try:
         text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -188,7 +187,7 @@ def _began(process: int) -> str | None:
 
 
 def resolver() -> str | None:
-    """Return what hosts need as /etc/resolv.conf if the machine asks itself; none if its own will do."""
+    """Return the /etc/resolv.conf for hosts if the machine resolves locally; None if its own works."""
     with contextlib.suppress(OSError):
         servers = _servers(Path("/etc/resolv.conf").read_text(encoding="utf-8"))
         beyond = Path("/run/systemd/resolve/resolv.conf")

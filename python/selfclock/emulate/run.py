@@ -1,4 +1,4 @@
-"""An emulation from beginning to end: its hosts and commands, and the result that they leave in a directory."""
+"""An emulation from start to end: hosts, commands, and the result in a directory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts of an emulation, seen from outside: each a process in namespaces of its own, told what to run."""
+"""Hosts of an emulation, seen from outside: each a process in its own namespaces, controlled by messages."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from selfclock.errors import BadInputError, WorkError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Making namespaces and a device takes some 0.1 s; a machine that is stopped for longer has other
-#: problems.
+#: Making namespaces and a device takes some 0.1 s; a machine stopped for longer has other problems.
 PATIENCE_S = 20.0
 
-#: Where the kernel or its administrator takes away what a host needs.
+#: Where the kernel or its administrator denies a host's requirements.
 _REFUSED = (
     "without root it needs user namespaces for everyone (sysctl kernel.unprivileged_userns_clone=1, "
     "user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"
@@ -33,12 +32,12 @@ class SandboxError(WorkError):
 
 
 class Sandbox:
-    """A host in namespaces of its own: network, mounts, processes, host name."""
+    """A host with its own namespaces: network, mounts, processes, host name."""
 
     def __init__(self, setup: Setup) -> None:
         self.name = setup.name
         self.address = setup.address
-        #: The command's first process; none while no command runs.
+        #: The command's first process; None without a command.
         self.process: int | None = None
         self._wire, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._wire.settimeout(PATIENCE_S)
@@ -46,7 +45,7 @@ class Sandbox:
             f"import sys; sys.path[:] = {sys.path!r}; from selfclock.emulate.host import main; main({theirs.fileno()})"
         )
         with theirs:
-            # -I: no module that lies about in the current directory is imported.
+            # -I: no module from the current directory is imported.
             self._host = subprocess.Popen(  # noqa: S603
                 [sys.executable, "-I", "-c", code], pass_fds=[theirs.fileno()]
             )
@@ -76,9 +75,9 @@ class Sandbox:
     def run(
         self, command: Sequence[str], environment: dict[str, str], *, stdin: bool = False, terminal: bool = False
     ) -> None:
-        """Start a command, with standard input or without, in the foreground of the terminal or not.
+        """Start a command, with or without standard input, in the foreground or background of the terminal.
 
-        A command that is not there is an error at once.
+        A missing command is an error at once.
         """
         order = {"do": "run", "command": list(command), "environment": environment, "stdin": stdin}
         self._order({**order, "terminal": terminal})
@@ -101,7 +100,7 @@ class Sandbox:
             raise BadInputError(f"the command line for host {self.name} is too long: {error.strerror}") from None
 
     def heard(self) -> dict[str, Any]:
-        """Return the next message of the host; `exited` is the status of its command, as shells have it."""
+        """Return the next message of the host; `exited` is the status of its command, in the shell's convention."""
         message = self._wire.recv(MOST_BYTES)
         if not message:
             raise SandboxError(f"host {self.name} ended before its command did")
@@ -111,12 +110,12 @@ class Sandbox:
         return found
 
     def has_socket(self) -> bool:
-        """Tell whether the host listens on a TCP port, has a connection or asks for one, or has a UDP port."""
+        """Tell whether the host has a TCP socket that listens, connects or is connected, or a UDP port."""
         if self.process is None:
             return False
         for table in ("tcp", "tcp6", "udp", "udp6"):
             with contextlib.suppress(OSError):
-                # The first line has the headings. A TCP socket that does neither is not listed.
+                # The first line has the headings. Other TCP sockets are not listed.
                 if len(Path(f"/proc/{self.process}/net/{table}").read_text(encoding="ascii").splitlines()) > 1:
                     return True
         return False
@@ -136,7 +135,7 @@ class Sandbox:
 
 
 class CommandError(WorkError):
-    """A command cannot be started; `status` is what a shell would end with."""
+    """A command cannot be started; `status` is the shell's exit status."""
 
     def __init__(self, message: str, status: int) -> None:
         super().__init__(message)
@@ -145,7 +144,7 @@ class CommandError(WorkError):
 
 @contextlib.contextmanager
 def sandboxes(setups: Sequence[Setup]) -> Iterator[list[Sandbox]]:
-    """Give hosts that are gone at the end of the block, with every process and device."""
+    """Yield hosts that are gone at the end of the block, with every process and device."""
     made: list[Sandbox] = []
     try:
         for setup in setups:

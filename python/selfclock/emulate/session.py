@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from selfclock.emulate.sandbox import Sandbox
     from selfclock.scenario import Scenario
 
-#: As an address of a host: what is no other's goes there.
+#: Default route, as the address of a host.
 EVERYWHERE = "0.0.0.0/0"
 
-#: How long a command may go on after SIGTERM.
+#: Time a command has after SIGTERM.
 GRACE_S = 2.0
 
-#: How long a command waits for those before it to have a socket.
+#: Time a command waits for earlier ones to open a socket.
 PATIENCE_S = 1.0
 
 
@@ -49,27 +49,28 @@ class Command:
 class Settings:
     """Options of an emulation, beside its scenario and commands."""
 
-    #: It ends after this time if the last command has not; none: with the command.
+    #: Time limit, if the last command has not ended; None for no limit.
     seconds: float | None = None
     #: Settings of the kernel on every host.
     sysctls: dict[str, str] = field(default_factory=dict)
-    #: The host that is the machine itself, by name; and it lets the others reach the Internet.
+    #: Name of the host that is the machine itself, and whether it lets the others reach the
+    #: Internet.
     outside: str | None = None
     internet: bool = False
-    #: A line on the terminal says what goes on.
+    #: Whether a line on the terminal shows the progress.
     live: bool = False
-    #: Called some four times a second with a function that returns what goes on, as JSON text.
+    #: Called some four times a second with a function that returns the progress, as JSON text.
     watch: Callable[[Callable[[], str]], object] | None = None
-    #: It is valid if 99 % of the packets, and each of them, left no later than this.
+    #: Valid if 99 % of the packets, and each of them, left no later than this.
     bound_p99_s: float = 1e-3
     bound_worst_s: float = 10e-3
 
 
 @dataclass(frozen=True)
 class Files:
-    """Where packets are written while they cross the path."""
+    """Files of the packets, written while they cross the path."""
 
-    #: The table of packet events, and what it says about itself.
+    #: The table of packet events, and its metadata.
     packets: tuple[Path, list[tuple[str, str]]] | None = None
     #: Captures: node and file.
     captures: tuple[tuple[str, Path], ...] = ()
@@ -80,8 +81,8 @@ class Emulated:
     """The results of an emulation."""
 
     outcome: _core.Outcome
-    #: Exit status of the last command, as shells have it; 128 and the number of the signal that
-    #: ended the emulation.
+    #: Exit status of the last command, in the shell's convention; 128 plus the signal that ended
+    #: the emulation.
     status: int
 
 
@@ -124,7 +125,7 @@ class Session:
         return Emulated(outcome, status)
 
     def _end(self, host: EmulatedHost, device: int) -> tuple[str, int, list[str]]:
-        """Return an end of a path as the emulator takes it; the machine's is also the way to everywhere else."""
+        """Return an end of a path in the emulator's form; the machine's is also the default route."""
         everywhere = [EVERYWHERE] if self._settings.internet and host.name == self._settings.outside else []
         return host.node, device, [host.address, *everywhere]
 
@@ -201,7 +202,7 @@ class _Running:
         os.close(self._ended)
 
     def fileno(self) -> int:
-        """Return what is readable when the emulator has ended by itself."""
+        """Return a descriptor that is readable when the emulator has ended by itself."""
         return self._ended
 
     def end(self) -> _core.Outcome:
@@ -215,7 +216,7 @@ class _Running:
 
 
 def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[Sandbox | None, dict[str, Any] | None]]:
-    """Yield the hosts' reports, and nothing now and then, until the emulator ends."""
+    """Yield the hosts' reports, and None now and then, until the emulator ends."""
     poll = select.poll()
     by_number = {sandbox.fileno(): sandbox for sandbox in waiting}
     for number in (*by_number, running.fileno()):
@@ -232,7 +233,7 @@ def _messages(waiting: Sequence[Sandbox], running: _Running) -> Iterator[tuple[S
 
 
 def _wait_for_sockets(started: Sequence[Sandbox]) -> None:
-    """Wait until each of the hosts has a socket, or its command has ended: who asks a server too early is refused."""
+    """Wait until each host has a socket, or its command has ended: a client that starts too early is refused."""
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until and not all(one.has_socket() or one.has_ended() for one in started):
         time.sleep(0.01)
@@ -260,8 +261,8 @@ def _terminal_kept() -> Iterator[None]:
     import termios  # noqa: PLC0415
 
     settings, group = termios.tcgetattr(0), os.getpgrp()
-    # While a command is in the foreground this process is not: it would be stopped when it draws or
-    # takes the terminal.
+    # While a command is in the foreground this process is not: drawing on or taking the terminal
+    # would stop it.
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
         yield

@@ -1,4 +1,4 @@
-"""TUN devices: made, addressed and brought up by ioctl, so that no program need be installed.
+"""TUN devices: made, addressed and brought up by ioctl, without external programs.
 
 Constants are those of `linux/if_tun.h`, `linux/sockios.h` and `linux/if.h`.
 """
@@ -14,11 +14,11 @@ from pathlib import Path
 
 DEVICE = "/dev/net/tun"
 
-#: Every packet is as large as on the Internet.
+#: Packets as large as on the Internet.
 MTU = 1500
 
-#: Packets that wait in the device until the emulator reads them. The emulator reads at once; a
-#: device that drops would lose packets that no queue of the scenario has seen.
+#: Device queue in front of the emulator, which reads at once; a device that drops would lose
+#: packets unseen by the scenario's queues.
 TX_QUEUE_PACKETS = 10_000
 
 _TUNSETIFF, _TUNSETOFFLOAD = 0x400454CA, 0x400454D0
@@ -30,16 +30,16 @@ _RTM_SETLINK, _NLM_F_REQUEST, _NLM_F_ACK, _IFLA_TXQLEN = 19, 0x1, 0x4, 13
 
 
 def open_tun(name: str) -> int:
-    """Make a TUN device in this network namespace and return its descriptor, with which the device goes.
+    """Make a TUN device in this network namespace and return its descriptor, which keeps it alive.
 
-    A read is one IP packet: without the header of virtio the kernel hands out no segments larger
-    than the MTU.
+    A read is one IP packet: without the virtio header the kernel passes no segments larger than the
+    MTU.
     """
     return open_numbered(name)[0]
 
 
 def open_numbered(pattern: str) -> tuple[int, str]:
-    """Make a TUN device whose name has the first free number in the place of "%d"; return its descriptor and name."""
+    """Make a TUN device whose name has the first free number in place of "%d"; return its descriptor and name."""
     found = os.open(DEVICE, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         asked = struct.pack("16sH22x", pattern.encode(), _IFF_TUN | _IFF_NO_PI)
@@ -86,7 +86,7 @@ def turn_off_ipv6(*devices: str) -> None:
 
 
 def _set_queue(name: str, packets: int) -> None:
-    """Set the length of a device's queue: by netlink, as the ioctl asks for privileges outside the user namespace."""
+    """Set the length of a device's queue: by netlink, because the ioctl needs privileges outside the user namespace."""
     attribute = struct.pack("HHI", 8, _IFLA_TXQLEN, packets)
     # struct nlmsghdr: length, type, flags, number, port; struct ifinfomsg: family, type, index,
     # flags, mask of flags.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from selfclock.evaluate.scorecard import Scorecard
     from selfclock.figure import Panel
 
-#: With more places than this, ticks stand at round numbers.
+#: With more places than this, ticks are at round numbers.
 _TICKS = 15
 
 
@@ -39,7 +39,7 @@ def figure(line: Judgement, card: Scorecard) -> Illustration:
 
 
 def _mark_places(panel: Panel, row: Row) -> None:
-    """Have ticks at cases, seeds and numbers of flows, and no halves of them."""
+    """Put ticks at cases, seeds and numbers of flows, not between them."""
     places = sorted({float(place) for element in panel.elements if isinstance(element, Line) for place in element.x})
     if row.points and not panel.x.names and len(places) <= _TICKS and all(map(float.is_integer, places)):
         panel.x.names = {place: f"{place:g}" for place in places}

@@ -17,7 +17,7 @@ _ORDER: tuple[Verdict, ...] = ("not applicable", "report", "pass", "warn", "fail
 
 @dataclass(frozen=True)
 class Case:
-    """One of the numbers that a row is made of."""
+    """One of the numbers behind a row."""
 
     name: str
     value: float | None
@@ -36,7 +36,7 @@ class Judged:
     note: str = ""
 
     def with_note(self, said: str) -> Judged:
-        """Return it with a further sentence."""
+        """Return it with an additional sentence."""
         return replace(self, note=f"{self.note} {said}".strip()) if said else self
 
 
@@ -49,7 +49,7 @@ class Marks:
     larger_is_better: bool = False
 
     def verdict(self, value: float) -> Verdict:
-        """Judge a number. The threshold itself passes, with a billionth of it for rounding."""
+        """Judge a number. The threshold itself passes, with a tolerance of 1e-9 for rounding."""
         if math.isnan(value):
             return "fail"
         for mark, verdict in ((self.passes, "pass"), (self.warns, "warn")):
@@ -80,13 +80,13 @@ class Samples:
 
     @property
     def median(self) -> float:
-        """Median over the seeds; of values that may be infinite."""
+        """Median over the seeds, for values that may be infinite."""
         ordered = sorted(self.values)
         return ordered[len(ordered) // 2]
 
     @property
     def spread(self) -> tuple[float, float] | None:
-        """Smallest and largest; none with one seed."""
+        """Smallest and largest; None with one seed."""
         return (min(self.values), max(self.values)) if len(self.values) > 1 else None
 
 

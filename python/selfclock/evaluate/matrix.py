@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 STARTS = ("packet-pair", "swift-start", "modified-swift-start", "quick-start")
 
-#: Written before a number.
+#: Prefix of a number.
 SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applicable": ""}
 
 HEAD = """\
@@ -100,9 +100,9 @@ def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
 
 
 def main() -> None:
-    """Write the matrix to the file that is named, of the algorithms named after it, or of all.
+    """Write the matrix to the named file, of the algorithms named after it, or of all.
 
-    Before the algorithms `--rows S1,S2` asks for these rows alone.
+    `--rows S1,S2` before the algorithms limits it to these rows.
     """
     if len(sys.argv) < 2:
         sys.exit("selfclock.evaluate.matrix: name the file to write, such as docs/scorecards.md")

@@ -41,7 +41,7 @@ class Reading:
 
     @cached_property
     def times(self) -> Numbers:
-        """When the series were sampled, seconds."""
+        """Sample times, seconds."""
         return self._link["time_s"].to_numpy()
 
     def link(self, column: str) -> Numbers:
@@ -58,7 +58,7 @@ class Reading:
         return [each["name"] for each in self.flows if each["algorithm"] != "udp"]
 
     def over(self, series: Numbers, begin_s: float, end_s: float) -> float:
-        """Return by how much a running total grew between two times, per second."""
+        """Return the growth of a running total between two times, per second."""
         at = np.interp([begin_s, end_s], self.times, series)
         return float(at[1] - at[0]) / (end_s - begin_s)
 
@@ -75,7 +75,7 @@ class Reading:
         return 8 * self.over(self.link("bytes"), begin_s, end_s)
 
     def loss(self, begin_s: float, end_s: float) -> float:
-        """Return the part of the packets that the bottleneck dropped."""
+        """Return the fraction of packets dropped at the bottleneck."""
         drops = self.over(self.link("drops"), begin_s, end_s)
         sent = self.over(self.link("bytes"), begin_s, end_s) / PACKET_B
         return drops / (drops + sent) if drops + sent > 0 else 0.0

@@ -1,4 +1,4 @@
-"""The path of every test: hosts in pairs across one bottleneck, each pair at a distance of its own."""
+"""The path of every test: pairs of hosts across one bottleneck, each at its own distance."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def scenario(
     reverse: Link | None = None,
     packets: bool = False,
 ) -> Scenario:
-    """Build it; `link` and `reverse` say what else there is at the bottleneck and at the link back."""
+    """Build it; `link` and `reverse` are further settings of the bottleneck and of the link back."""
     rate = mbps(path.rate_mbps)
     network = build.Path(
         replace(link or Link(), rate=rate),

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 RATE_MBPS, RTT_MS, SECONDS = 20, 40, 60
 BUFFERS_BDP = (0.5, 1, 4)
 
-#: Behind the name of an algorithm: in our TCP, paced as the stacks pace what sets no rate.
+#: Suffix of an algorithm's name: in selfclock's TCP, paced like the stacks' unpaced algorithms.
 PACED = ", paced"
 PACING_GAIN = 1.25
 
-#: Thresholds for our algorithms in a stack, relative to our TCP.
+#: Thresholds for selfclock's algorithms in a stack, relative to its TCP.
 GOODPUT, DELAY = 0.03, 0.10
 
 SCENARIO = f"""\
@@ -86,7 +86,7 @@ class Measured:
         return f"{SECONDS / self.reductions:.2g} s" if self.reductions else "-"
 
     def agrees(self, other: Measured) -> bool:
-        """Say whether another run came to the same, as far as is asked."""
+        """Tell whether another run agrees within the thresholds."""
         goodput = abs(other.goodput_mbps / self.goodput_mbps - 1) <= GOODPUT
         return goodput and abs(other.delay_ms - self.delay_ms) <= DELAY * self.delay_ms
 

@@ -32,7 +32,7 @@ def panel(
 
 
 def curve(x: Sequence[float], y: Sequence[float]) -> Line:
-    """Return a line of a row's small figure, of one algorithm, before it is given that algorithm's look."""
+    """Return a line of a row's small figure, of one algorithm, before it gets that algorithm's style."""
     return Line(np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64))
 
 
@@ -53,17 +53,17 @@ class Row:
     #: Axes of its small figure; its rules are the thresholds.
     panel: Panel
     lines: Callable[[Lab, Subject], list[Line]]
-    #: Points of the lines are measured one by one, not sampled from a series.
+    #: Whether the lines' points are measured individually instead of sampled from a series.
     points: bool = False
-    #: Algorithms that the marks are relative to; the experiments are run of them, too.
+    #: Algorithms that the marks are relative to, with which the experiments also run.
     references: tuple[str, ...] = ()
     #: Experiments of the references alone.
     reference_experiments: tuple[Experiment[Any], ...] = ()
-    #: Why it says nothing about an algorithm; none if it does.
+    #: Why it does not apply to an algorithm; None if it does.
     excludes: Callable[[Subject], str | None] = lambda _subject: None
 
     def leaves_out(self, subject: Subject) -> str | None:
-        """Return why the row does not apply to an algorithm; none if it does."""
+        """Return why the row does not apply to an algorithm; None if it does."""
         why = self.excludes(subject)
         if why is None and subject.in_stack:
             try:

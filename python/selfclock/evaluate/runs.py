@@ -1,4 +1,4 @@
-"""Experiments and their runs: every scenario that the rows need is run once, on all cores, in bounded memory."""
+"""Experiments and their runs: every scenario needed by the rows runs once, on all cores, in bounded memory."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Lab:
     def __init__(self) -> None:
         self._read: dict[tuple[str, str], dict[Hashable, Any]] = {}
         self._failures: dict[tuple[str, str], list[str]] = {}
-        #: Everything that was run.
+        #: Every scenario that was run.
         self.scenarios: list[Scenario] = []
 
     def readings(self, experiment: Experiment[Read], subject: Subject) -> dict[Any, Read]:
@@ -51,13 +51,13 @@ class Lab:
         progress: Callable[[float], object] | None = None,
         threads: int | None = None,
     ) -> None:
-        """Run the missing ones. An error of a run ends it."""
+        """Run the missing ones. A failing run ends it."""
         jobs: list[Wanted] = []
         for experiment, subject in wanted:
             if (experiment.name, subject.label) in self._read:
                 continue
             scenarios = experiment.scenarios(subject)
-            # The keys stand in the order of the experiment, in whatever order the runs end.
+            # The keys keep the order of the experiment, in whatever order the runs end.
             found: dict[Hashable, Any] = dict.fromkeys(scenarios)
             self._read[experiment.name, subject.label] = found
             failures = self._failures[experiment.name, subject.label] = []
@@ -71,7 +71,7 @@ def _wanted(
 ) -> Wanted:
     def read(result: Result) -> tuple[object, list[str]]:
         reading = Reading(result)
-        # Runs end in any order; what is listed is sorted.
+        # Runs end in any order; lists are sorted.
         where = f"{scenario.name}, seed {scenario.seed}: "
         return experiment.read(reading, key), [where + said for said in of_failures(reading.flows)]
 

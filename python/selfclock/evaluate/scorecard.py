@@ -31,7 +31,7 @@ class CaseDocument(TypedDict):
     case: str
     value: float | None
     verdict: Verdict
-    #: Smallest and largest value over the seeds; null: never, which JSON has no number for.
+    #: Smallest and largest value over the seeds; null for never, which JSON cannot express.
     spread: tuple[float | None, float | None] | None
 
 
@@ -118,7 +118,7 @@ class Scorecard:
     baselines: tuple[Subject, ...]
     lines: list[Line]
     lab: Lab
-    #: Wall-clock time, with the other algorithms that were evaluated together.
+    #: Wall-clock time, including other algorithms evaluated together.
     seconds: float
 
     @property
@@ -164,10 +164,10 @@ def evaluate(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Scorecard:
-    """Run the scorecard of an algorithm, with its baselines; of some rows only if they are named.
+    """Run the scorecard of an algorithm, with its baselines; optionally of some rows only.
 
-    A name is what `compare` takes: a window algorithm, a start, both as "cubic+hystart++", a model,
-    or an algorithm of a user-defined one.
+    A name is as for `compare`: a window algorithm, a start, both as "cubic+hystart++", a model, or
+    a user-defined algorithm.
 
     >>> import selfclock as sc
     >>> card = sc.evaluate("vegas", against=["reno"], rows=["S1"])
@@ -186,7 +186,7 @@ def evaluate_all(
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Scorecard]:
-    """Run the scorecards of several algorithms; common runs are run once."""
+    """Run the scorecards of several algorithms; shared runs run once."""
     begun = time.monotonic()
     subjects = [Subject.named(name) for name in dict.fromkeys(algorithms)]
     baselines = tuple(Subject.named(name) for name in dict.fromkeys(against))

@@ -1,4 +1,4 @@
-"""The algorithm under test, with the partners that it needs on its path."""
+"""The algorithm under test, with its partners on the path."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Subject:
     control: Mapping[str, object]
     #: Settings of its senders and receivers beyond the profile `modern`.
     transport: Mapping[str, object] = field(default_factory=dict)
-    #: Mechanisms that it needs in routers.
+    #: Router mechanisms that it needs.
     routers: tuple[Mapping[str, object], ...] = ()
 
     @classmethod
     def named(cls, label: str) -> Subject:
         """Return the algorithm of a name, as `selfclock compare` takes it.
 
-        Partners are there: what an algorithm does without them is a row of its own.
+        Its partners are present: its behaviour without them is a separate row.
         """
         subject = cls(label, control(label))
         parts = subject._algorithms()
@@ -53,16 +53,16 @@ class Subject:
 
     @property
     def in_stack(self) -> bool:
-        """It runs in a real QUIC stack."""
+        """Whether it runs in a real QUIC stack."""
         return "stack" in self.control
 
     @property
     def needs_partner(self) -> bool:
-        """Something at the receiver or in routers must know the algorithm."""
+        """Whether the receiver or routers must support the algorithm."""
         return self.absent() is not None
 
     def absent(self) -> Subject | None:
-        """Return the same algorithm without its partner; none if it needs none."""
+        """Return the same algorithm without its partner; None if it needs none."""
         if any(part.peer and part.router is None for part in self._algorithms()):
             return Subject(self.label, self.control, {**self.transport, "peer_knows_option": False}, self.routers)
         if self.routers or self.transport:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-#: A scenario whose router is the one at the device; its flow stands for those that come.
+#: A scenario with the device's router; its flow represents all passing ones.
 _SCENARIO = """\
 schema = 1
 name = "edge"
@@ -35,7 +35,7 @@ congestion_control = "reno"
 
 @dataclass(frozen=True)
 class EdgeFlow:
-    """A flow that passes, from its source to its receiver."""
+    """A passing flow, from source to receiver."""
 
     source: str
     port: int
@@ -45,13 +45,13 @@ class EdgeFlow:
     #: ACKs that passed, and those whose window was lowered.
     acks: int
     acks_lowered: int
-    #: Window of the last ACK as it went on.
+    #: Window of the last ACK as forwarded.
     window_bytes: int
-    #: Rate at which its data passes, and what it is allowed; none before it is known.
+    #: Rate of its data, and its allowed rate; None before known.
     rate_bps: float | None
     allowed_bps: float | None
     allowed_window_bytes: int | None
-    #: Round-trip time through the device, smoothed; none before it is known.
+    #: Round-trip time through the device, smoothed; None before known.
     rtt_s: float | None
 
 
@@ -59,7 +59,7 @@ class EdgeFlow:
 class EdgeStatus:
     """Counters of a flow that passes."""
 
-    #: The virtual queue: what has passed, served at the rate.
+    #: The virtual queue: passed bytes, served at the rate.
     queue_bytes: float
     flows: list[EdgeFlow]
 
@@ -71,10 +71,10 @@ def router(rate: str, buffer: str, settings: Sequence[str] = ()) -> Scenario:
 
 
 class Edge:
-    """The router of a scenario at a device, until the end of a `with` block; then windows pass as they are."""
+    """The router of a scenario at a device, until the end of a `with` block; then windows pass unchanged."""
 
     def __init__(self, scenario: Scenario, device: str, *, limits: bool = True) -> None:
-        """Attach it to the device behind which the sources are. Without `limits` it only says what it would allow."""
+        """Attach it to the device that faces the sources. Without `limits` it only computes the windows."""
         need_linux()
         try:
             self._core = _core.KernelEdge(scenario._core, device)
@@ -106,12 +106,12 @@ class Edge:
         return self._thread.is_alive()
 
     def status(self) -> EdgeStatus:
-        """Return what passes now."""
+        """Return the current flows."""
         document = json.loads(self._core.status())
         return EdgeStatus(document["queue_bytes"], [EdgeFlow(**flow) for flow in document["flows"]])
 
     def stop(self) -> EdgeStatus:
-        """End it, and return what was passing."""
+        """End it, and return the last flows."""
         self._core.stop()
         self._thread.join()
         if self._error is not None:

@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
 
 class KernelError(BadInputError):
-    """The kernel of this machine cannot do it, or does not allow it."""
+    """The kernel of this machine does not support or allow it."""
 
 
 def need_linux() -> None:
-    """Refuse where the compiled part cannot control connections."""
+    """Refuse if the compiled part cannot control connections."""
     if not hasattr(_core, "KernelSession"):
         raise KernelError(f"algorithms control real connections on Linux 6.10 or later alone; this is {sys.platform}")
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at."""
+    """One check and its result."""
 
     what: str
-    #: `None`: it would be nice to have, and is missing.
+    #: `None` if an optional feature is missing.
     good: bool | None
     found: str
 
@@ -41,33 +41,33 @@ class Left:
     name: str
     #: The process that registered it.
     owner: int
-    #: Connections can be made under it; else it has those alone that a process left behind.
+    #: Whether new connections can use it; otherwise only those left behind by a process do.
     registered: bool
     #: Connections now.
     flows: int
     flows_so_far: int
-    #: Connections that found no slot: Reno controls them.
+    #: Connections without a slot: Reno controls them.
     without_slot: int
-    #: Events for which the ring had no room.
+    #: Events lost because the ring was full.
     lost_events: int
-    #: Times that Reno took over.
+    #: Number of fallbacks to Reno.
     fallbacks: int
 
 
 def check() -> list[Finding]:
-    """Look at everything that is needed, and let the kernel verify the programs without registering them."""
+    """Check all requirements, and let the kernel verify the programs without registering them."""
     need_linux()
     return [Finding(**row) for row in json.loads(_core.kernel_check())]
 
 
 def registered() -> list[Left]:
-    """Return the congestion controls of selfclock that the kernel has."""
+    """Return selfclock's congestion controls in the kernel."""
     need_linux()
     return _rows(_core.kernel_list)
 
 
 def unload(name: str | None = None) -> list[Left]:
-    """Take the name of one away, or of all, and return what there was. Connections go on under Reno."""
+    """Unregister one by name, or all, and return what there was. Connections continue under Reno."""
     need_linux()
     return _rows(lambda: _core.kernel_unload(name))
 

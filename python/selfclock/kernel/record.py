@@ -1,4 +1,4 @@
-"""Records of real connections: events and answers, and what is made of them when a session ends."""
+"""Records of real connections: events and answers, and the files made from them at the end of a session."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: Events and answers, while they are written and when they are complete.
+#: Events and answers: complete, and while being written.
 EVENTS, PARTIAL = "events.log", "events.log.partial"
-#: Series of all connections, as the tables of simulated flows are.
+#: Series of all connections, in the format of simulated flows.
 SERIES = "flows.parquet"
 #: Command, machine and counters of a session.
 SUMMARY = "kernel.json"
@@ -27,11 +27,11 @@ INTERVAL_S = 0.01
 
 
 class RecordError(BadInputError):
-    """A file is no record, or a damaged one."""
+    """A file is not a record, or is damaged."""
 
 
 class DifferenceError(WorkError):
-    """A replay does not give the answers on record."""
+    """A replay does not reproduce the recorded answers."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def read_record(path: Path) -> bytes:
 
 
 def replay(path: Path, algorithm: str | None = None) -> Replay:
-    """Run the events of a record through its algorithm, or another, and demand the answers on record, bit for bit."""
+    """Replay a record through its algorithm, or another, and require the recorded answers, bit for bit."""
     log = read_record(path)
     try:
         return Replay(**json.loads(_core.kernel_replay(log, algorithm)))
@@ -70,7 +70,7 @@ def replay(path: Path, algorithm: str | None = None) -> Replay:
 
 
 def complete(directory: Path, summary: dict[str, Any]) -> Replay:
-    """Make a record that a session has written complete: replayed, with a trace of each connection and the series."""
+    """Complete a session's record: replay it, and add a trace of each connection and the series."""
     partial, events = directory / PARTIAL, directory / EVENTS
     done = replay(partial)
     log = read_record(partial)

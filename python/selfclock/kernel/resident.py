@@ -1,4 +1,4 @@
-"""Algorithms that decide in the kernel: loaded once, no process stays."""
+"""Algorithms that decide in the kernel: once loaded, they need no process."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-#: Congestion controls that Linux may have under these names, as modules too.
+#: Linux's own names of congestion controls, modules included.
 LINUX = frozenset(
     (
         *("bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp", "hybla", "illinois", "lp", "nv", "reno"),
         *("scalable", "vegas", "veno", "westwood", "yeah"),
     )
 )
-#: A name of a congestion control has 15 letters at most.
+#: Maximum length of a congestion control's name.
 LONGEST = 15
 
 
 @dataclass(frozen=True)
 class Object:
-    """An algorithm that is compiled for the kernel."""
+    """An algorithm compiled for the kernel."""
 
     algorithm: str
     bytes: int
@@ -45,22 +45,22 @@ class Resident:
     algorithm: str
     #: Seconds since 1970.
     since: int
-    #: Sockets can choose it; else it has those connections alone that it had when it was unloaded.
+    #: Whether sockets can choose it; otherwise only connections from before it was unloaded use it.
     registered: bool
     flows: int
     flows_so_far: int
-    #: Events that were decided, and ACKs among them.
+    #: Decided events, and ACKs among them.
     events: int
     acks: int
-    #: Connections for which there was no memory, and their ACKs: Reno controlled them.
+    #: Connections without state, and their ACKs: Reno controlled them.
     without_state: int
     fallback_acks: int
-    #: Events in recordings, and those for which there was no room.
+    #: Recorded events, and those lost because the ring was full.
     recorded: int
     lost_records: int
     #: The process that records it.
     recorder: int | None
-    #: Network namespaces of which it is the default.
+    #: Network namespaces with this default.
     default_of: list[str]
 
     @property
@@ -75,13 +75,13 @@ class Recorded:
 
     events: int
     flows: int
-    #: Connections that were there before: nothing of them is recorded.
+    #: Earlier connections, which are not recorded.
     earlier: int
-    #: Connections that are recorded up to their first lost event.
+    #: Connections recorded up to their first lost event.
     cut: int
-    #: Events for which the ring had no room.
+    #: Events lost because the ring was full.
     lost: int
-    #: Events of connections that were there before, or after a lost event.
+    #: Skipped events: of earlier connections, or after a lost event.
     passed_over: int
     error: str | None
     #: The algorithm was unloaded meanwhile and its last connection has closed.
@@ -95,7 +95,7 @@ def objects() -> list[Object]:
 
 
 def usual_name(algorithm: str) -> str:
-    """Return the name in the kernel where none is chosen: the label, with "sc_" before it where Linux has it, too."""
+    """Return the default name in the kernel: the label, with the prefix "sc_" if Linux uses it, too."""
     label = algorithm.partition(":")[0].strip()
     name = "".join(letter if letter.isalnum() else "_" for letter in label).strip("_")
     return f"sc_{name}"[:LONGEST] if name in LINUX else name[:LONGEST].strip("_")
@@ -104,7 +104,7 @@ def usual_name(algorithm: str) -> str:
 def load(algorithm: str, name: str | None = None) -> str:
     """Load an algorithm such as "cubic+hystart++:beta=0.8"; return the name by which sockets choose it.
 
-    It decides in the kernel until it is unloaded; no process has to live.
+    It decides in the kernel until unloaded, without a process.
     """
     need_linux()
     name = usual_name(algorithm) if name is None else name
@@ -121,7 +121,7 @@ def load(algorithm: str, name: str | None = None) -> str:
 
 
 def make_default(name: str, *, host: bool = False) -> str:
-    """Make a loaded algorithm the default of this network namespace, or of the host; return what was the default."""
+    """Make a loaded algorithm the default of this network namespace, or of the host; return the former default."""
     need_linux()
     try:
         return _core.kernel_default(name, host)
@@ -139,10 +139,9 @@ def residents() -> list[Resident]:
 
 
 def unload_residents(name: str | None = None) -> list[Resident]:
-    """Take the name of one away, or of all, and return what there was.
+    """Unregister one by name, or all, and return what there was.
 
-    Their connections go on under them until they close. What was the default of a namespace before
-    is so again.
+    Connections continue under them until they close. Each namespace's former default is restored.
     """
     need_linux()
     return _rows(lambda: _core.kernel_unload_residents(name))
@@ -156,10 +155,10 @@ def _rows(ask: Callable[[], str]) -> list[Resident]:
 
 
 class Recording:
-    """Events and decisions of the connections that begin from now on, written until the end of a `with` block."""
+    """Events and decisions of connections that begin from now on, written until the end of a `with` block."""
 
     def __init__(self, path: str | PathLike[str], name: str | None = None) -> None:
-        """Record the loaded algorithm with this name, or the only one there is, into a file."""
+        """Record the loaded algorithm with this name, or the only one, into a file."""
         need_linux()
         try:
             self._core = _core.KernelRecorder(path, name)
@@ -186,7 +185,7 @@ class Recording:
 
     @property
     def is_running(self) -> bool:
-        """It records; not any more when nothing of the algorithm is left."""
+        """Whether it is recording; it stops when the algorithm is gone."""
         return self._thread.is_alive()
 
     def status(self) -> Recorded:

@@ -36,7 +36,7 @@ class FlowStatus:
     pacing_bytes_per_s: int
     retransmissions: int
     phase: str
-    #: Reno controls it: no event was answered in time.
+    #: Whether Reno controls it because no event was answered in time.
     fallback: bool
     #: Its counters in the kernel part.
     counts: dict[str, int]
@@ -49,7 +49,7 @@ class Status:
     flows: list[FlowStatus]
     events: int
     flows_so_far: int
-    #: Connections that were under way when their first event came.
+    #: Connections that had started before their first event.
     adopted: int
     #: Number of times an algorithm restarted because events were missing.
     gaps: int
@@ -58,26 +58,26 @@ class Status:
     without_slot: int
     lost_events: int
     fallbacks: int
-    #: Counters of the connections that have ended, from the kernel part.
+    #: Counters of ended connections, from the kernel part.
     ended: dict[str, int]
-    #: From an event to its answer: p50, p99, p99.9 and max; `None` before the first.
+    #: Time from an event to its answer: p50, p99, p99.9 and max; `None` before the first.
     latency_us: dict[str, float | None]
-    #: Processor time of the thread; and what of the time went into events.
+    #: Processor time of the thread, and the share spent on events.
     processor_s: float
     events_s: float
     #: Algorithms that failed: flow, time and reason.
     failures: list[dict[str, Any]]
     record_error: str | None
     realtime_error: str | None
-    #: `selfclock kernel unload` ended it.
+    #: Whether `selfclock kernel unload` ended it.
     asked_to_stop: bool
 
 
 class Session:
     """An algorithm in control of real connections, until the end of a `with` block.
 
-    Sockets choose it by its name (TCP_CONGESTION). At the end the name is gone and connections go
-    on under Reno.
+    Sockets choose it by name (TCP_CONGESTION). At the end the name is unregistered and connections
+    continue under Reno.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class Session:
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
     ) -> None:
-        """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by its index.
+        """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by index.
 
-        `nap_us` is the time between two looks for events: 0 looks all the time and takes a core;
-        `None` is woken by every event, which costs the kernel some 15 µs each. `sent` names the
-        device of this network namespace that reports each packet of data as it takes it; without
-        one the algorithm sees packets at the next ACK.
+        `nap_us` is the time between two polls for events: 0 polls continuously and occupies a core;
+        `None` wakes for every event, which costs the kernel some 15 µs each. `sent` names the
+        device of this network namespace that reports each data packet as it takes it; without one
+        the algorithm sees packets at the next ACK.
         """
         need_linux()
         try:
@@ -105,10 +105,10 @@ class Session:
             raise KernelError(f"algorithm: {error}") from None
         except OSError as error:
             raise KernelError(str(error)) from None
-        #: Connections that a process before this one had left behind.
+        #: Connections left behind by an earlier process.
         self.taken_over: int = self._core.taken_over
-        # A thread of Python: one that Python did not start would need a new thread state for every
-        # call of an algorithm in Python.
+        # A Python thread: one not started by Python would need a new thread state for every call of
+        # a Python algorithm.
         self._thread = threading.Thread(target=self._core.run, name="selfclock-kernel", daemon=True)
         self._thread.start()
 
@@ -124,16 +124,16 @@ class Session:
 
     @property
     def is_running(self) -> bool:
-        """It drives connections; not any more after `selfclock kernel unload`."""
+        """Whether it drives connections; it stops after `selfclock kernel unload`."""
         return self._thread.is_alive()
 
     def status(self) -> Status:
-        """Return what has happened so far, at most 0.2 s old."""
+        """Return the progress, at most 0.2 s old."""
         document = json.loads(self._core.status())
         return Status(**{**document, "flows": [FlowStatus(**flow) for flow in document["flows"]]})
 
     def stop(self) -> Status:
-        """Take the name away, complete the record, and return what has happened."""
+        """Unregister the name, complete the record, and return the progress."""
         self._core.stop()
         self._thread.join()
         return self.status()

@@ -1,4 +1,4 @@
-"""The laboratory in a browser: the page that `make lab` builds, and a server for this machine alone."""
+"""The laboratory in a browser: the page built by `make lab`, and a server for this machine only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from selfclock.errors import BadInputError
 
-#: Where `make lab` puts the page. It is not in git; a wheel carries it if it was built.
+#: Output of `make lab`. Not in git; a wheel contains it if it was built.
 PAGE = Path(__file__).parent / "static"
 
 #: Version of the format of links, and the most characters of one that the page reads
@@ -32,7 +32,7 @@ def page() -> Path:
 def fragment(toml: str) -> str:
     """Return the end of a link that opens the page with a scenario, from `#` on.
 
-    Raises `BadInputError` if no link can hold so much.
+    Raises `BadInputError` if it is too long for a link.
     """
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
     text = json.dumps({"toml": toml}, ensure_ascii=False, separators=(",", ":")).encode()
@@ -48,7 +48,7 @@ def fragment(toml: str) -> str:
 class _Handler(SimpleHTTPRequestHandler):
     """Files of one folder, without a log."""
 
-    # Windows takes the types from its registry, where programs change them.
+    # Windows takes the types from its registry, which programs modify.
     extensions_map = {  # noqa: RUF012  as in the base class
         "": "application/octet-stream",
         ".css": "text/css",
@@ -60,7 +60,7 @@ class _Handler(SimpleHTTPRequestHandler):
     }
 
     def end_headers(self) -> None:
-        """Have the browser ask again: another version may be installed the next time, with the same address."""
+        """Have the browser revalidate: another version may be installed later under the same address."""
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
 
@@ -69,9 +69,9 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server(folder: Path, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of the folder on the loopback interface, which listens; port 0 is any that is free.
+    """Return a server of the folder that listens on the loopback interface; port 0 is any free one.
 
-    Raises `BadInputError` if the port cannot be had.
+    Raises `BadInputError` if the port is not available.
     """
     try:
         return ThreadingHTTPServer(("127.0.0.1", port), partial(_Handler, directory=str(folder)))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from selfclock.figure import Dash, Figure, Panel
     from selfclock.style import Look
 
-#: Colours that are told apart side by side.
+#: Colours distinguishable side by side.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00")
 
 
@@ -35,20 +35,20 @@ class Held(Protocol):
         """Upper end of the interval."""
 
 
-#: A line that the paper prints.
+#: A line printed in the paper.
 PRINTED_LINE: dict[str, Any] = {"colour": BLACK, "dash": ":", "width": 0.9}
 
-#: Places of the dashes along an axis, by default.
+#: Default positions of the dashes along an axis.
 _DASHES = 20
 
 
 def along(end: float, count: int = _DASHES) -> list[float]:
-    """Return this many places from 0 to `end`, each in the middle of its part."""
+    """Return this many positions from 0 to `end`, each in the middle of its part."""
     return [end * (step + 0.5) / count for step in range(count)]
 
 
 def dashes(panel: Panel, x: ArrayLike, y: ArrayLike, label: str, colour: str = BLACK) -> None:
-    """Mark what a curve should be at, by dashes that leave the curve to be seen."""
+    """Mark a curve's expected values by dashes that leave the curve visible."""
     panel.points(x, y, marker="_", size=7, colour=colour, label=label)
 
 
@@ -61,7 +61,7 @@ def quartiles(
 
 
 def runs(panel: Panel, place: float, values: Sequence[float], held: Held, look: Look, label: str) -> None:
-    """Draw every run of an ensemble in one place, its mean and the confidence interval of the mean."""
+    """Draw every run of an ensemble in one place, with its mean and the mean's confidence interval."""
     panel.points([place] * len(values), values, colour=look.colour, marker=".", opacity=0.4)
     mean(panel, [place], [held], look, label)
 
@@ -73,7 +73,7 @@ def mean(panel: Panel, places: Sequence[float], held: Sequence[Held], look: Look
 
 
 def bars(panel: Panel, series: Mapping[str, tuple[str, Sequence[float]]], first: int = 0) -> None:
-    """Draw bars of several series side by side at `first`, `first` + 1, and so on; of each its colour and heights."""
+    """Draw bars of several series side by side at `first`, `first` + 1, and so on; each with its colour and heights."""
     width = 0.8 / len(series)
     panel.y.low = 0.0
     for place, (label, (colour, heights)) in enumerate(series.items()):

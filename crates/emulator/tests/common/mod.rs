@@ -13,7 +13,7 @@ pub fn address(node: usize) -> [u8; 4] {
     [10, 0, 0, node as u8 + 1]
 }
 
-/// The hosts of a plan: where flows begin and end.
+/// The hosts of a plan: sources and destinations of flows.
 pub fn hosts(plan: &Plan) -> Vec<Host> {
     let mut nodes: Vec<usize> = plan.flows.iter().flat_map(|flow| [flow.from, flow.to]).collect();
     nodes.sort_unstable();
@@ -28,7 +28,7 @@ pub fn emulation(plan: &Plan) -> Emulation {
     Emulation::new(plan, hosts(plan), settings).expect("an emulation")
 }
 
-/// This end of a flow sends the packet.
+/// The end of a flow that sends the packet.
 pub fn sender(plan: &Plan, record: &PacketRecord) -> (usize, usize) {
     let flow = &plan.flows[record.flow as usize];
     match record.kind {
@@ -37,7 +37,7 @@ pub fn sender(plan: &Plan, record: &PacketRecord) -> (usize, usize) {
     }
 }
 
-/// The headers and payload of a simulated packet, as large as that.
+/// The headers and payload of a simulated packet, of equal size.
 pub fn packet(plan: &Plan, record: &PacketRecord) -> Vec<u8> {
     let (from, to) = sender(plan, record);
     let (port, other) = (5000 + record.flow as u16, 80);
@@ -88,7 +88,7 @@ pub fn packet(plan: &Plan, record: &PacketRecord) -> Vec<u8> {
 
 fn set_ecn(packet: &mut [u8], ecn: u8) {
     packet[1] = packet[1] & !0b11 | ecn;
-    // The header's checksum anew: that the emulator keeps it right has a test of its own.
+    // The header's checksum is recomputed; a separate test covers the emulator's updates.
     packet[10..12].fill(0);
     let sum: u32 = packet[..20].chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);

@@ -1,4 +1,4 @@
-//! Receivers that are run ahead of the clock, and memory that is asked for ahead of its use.
+//! Receivers that are run ahead of the clock, and prefetching.
 
 use super::ends::{ReceivingEnd, SendingEnd};
 use crate::engine::EventQueue;
@@ -8,9 +8,9 @@ use crate::packet::PacketKind;
 use crate::subset::Held;
 use crate::transport::{Context, sender::TOUCHED};
 
-/// Asks for what the packets touch that are next in this lane: of a far one what is known from the
-/// packet alone, of a near one what that leads to. A flow's packets mostly come in bursts, of which
-/// the first asks for all.
+/// Prefetches what the next packets of this lane will touch: for a distant one the memory known
+/// from the packet alone, for a near one the memory that this leads to. A flow's packets mostly
+/// come in bursts, of which the first prefetches for all.
 #[inline(always)]
 pub(super) fn prefetch_ahead(
     network: &Network,
@@ -50,7 +50,7 @@ pub(super) fn run_receivers_ahead(
     if network.delivered_ahead.is_empty() {
         return;
     }
-    // A receiver that is run ahead sends to none that is. The list keeps its memory.
+    // A receiver run ahead never sends to another one. The list keeps its capacity.
     let mut delivered = std::mem::take(&mut network.delivered_ahead);
     for packet in &delivered {
         let mut context = Context { now: packet.arrival, events, network };

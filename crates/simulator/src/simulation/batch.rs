@@ -1,13 +1,12 @@
-//! Batches of acknowledgements.
+//! Batches of ACKs.
 //!
-//! What a window sends arrives at the bottleneck evenly, and so its acknowledgements come back
-//! evenly: "the 'self-clocking' property" (Jacobson 1988). Where a round trip has no stop but the
-//! sender, and each acknowledgement lets leave as much as it acknowledges, whatever crosses the
-//! network crosses it as the packet before it did, only later: it waits as long at every link. So
-//! of many acknowledgements that arrive one after the other, each is shown to the sender and its
-//! congestion control, and what then leaves becomes an acknowledgement on its way; links and
-//! receiver are told once, of all of them. Nothing of this changes a result: it ends where anything
-//! else would happen.
+//! A window arrives at the bottleneck evenly, and so its ACKs return evenly: "the 'self-clocking'
+//! property" (Jacobson 1988). Where a round trip has no stop but the sender, and each ACK releases
+//! as much as it acknowledges, every packet crosses the network like the previous one, only later:
+//! it waits as long at every link. So in a sequence of many ACKs, each is processed by the sender
+//! and its congestion control, and the released segments become an ACK in flight; links and
+//! receiver are updated once, for all of them. This changes no result: the batch ends before any
+//! other event.
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
@@ -16,17 +15,17 @@ use crate::packet::Packet;
 use crate::transport::{Context, Receiver};
 use selfclock_congestion::units::Duration;
 
-/// A batch of fewer acknowledgements is not worth while.
+/// Minimum number of ACKs in a batch; fewer do not pay.
 const FEWEST: u64 = 3;
 /// After `ATTEMPTS` consecutive failures, back off exponentially, up to `MOST_PATIENCE` ACKs
 /// between attempts.
 const ATTEMPTS: u32 = 4;
 const MOST_PATIENCE: u32 = 64;
 
-/// When to look for a batch again.
+/// When to try the next batch.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Patience {
-    /// Acknowledgements to come before that.
+    /// ACKs to process before that.
     waits: u32,
     /// Consecutive failed attempts.
     failures: u32,
@@ -48,8 +47,8 @@ impl Patience {
 }
 
 impl Simulation {
-    /// The next event is the first packet of this lane. If it begins a batch, all of it happens,
-    /// but at most `most` events. Returns how many events were taken; zero: it is none.
+    /// The next event is the head of this lane. If it begins a batch, processes all of it, up to
+    /// `most` events. Returns the number of events; zero if there is no batch.
     #[inline]
     pub(super) fn run_batch(&mut self, lane: u32, most: u64) -> u64 {
         let Some(first) = self.network.first_of(lane) else { return 0 };
@@ -63,7 +62,7 @@ impl Simulation {
         taken
     }
 
-    /// The batch that the first packet of this lane begins, if all of it can be foreseen.
+    /// The batch that begins with the head of this lane, if it can be predicted completely.
     #[inline(always)]
     fn find_batch(&self, lane: u32, most: u64) -> Option<Found> {
         let Self { network, sources, sinks, groups, .. } = self;
@@ -111,8 +110,8 @@ impl Simulation {
         };
         let (mut groups, mut taken, mut is_left) = (0, 0, false);
         let mut lag = Duration::ZERO;
-        // The segment that is acknowledged first gives the echo: of this group, or of the one
-        // before if some were left of that.
+        // The first acknowledged segment determines the echo: of this group, or of the previous one
+        // if some were left.
         let mut echo_of_left = receiver.recent_timestamp();
         while taken < most {
             let time = batch.start + lag;
@@ -156,19 +155,19 @@ impl Simulation {
 
 /// A batch that can be taken.
 struct Found {
-    /// The acknowledgement that begins it.
+    /// The ACK that begins it.
     first: Packet,
     batch: Batch,
     passage: Passage,
-    /// The acknowledgement of a group, to be completed for each.
+    /// The ACK of a group, to be completed for each.
     acknowledgement: Packet,
     /// Payload of a segment, bytes.
     payload: u64,
-    /// Acknowledgements to take at most.
+    /// Maximum number of ACKs to take.
     most: u64,
 }
 
-/// `groups` groups of a batch have arrived.
+/// Updates the receiver after `groups` groups of a batch.
 fn tell_receiver(receiver: &mut Receiver, batch: &Batch, passage: &Passage, payload: u64, groups: u64) {
     let before_last = batch.gap.times(groups - 1);
     let segments = groups * batch.segments;
@@ -186,7 +185,7 @@ mod tests {
     use crate::scenario::Scenario;
     use proptest::prelude::*;
 
-    /// The outcome of a run with batches, and how many events were taken in them.
+    /// The outcome of a run with batches, and the number of events in them.
     fn with_batches(scenario: &Scenario) -> (Outcome, u64) {
         let mut simulation = Simulation::new(&scenario.plan);
         let mut in_batches = 0;
@@ -211,8 +210,8 @@ mod tests {
         (simulation.finish(), in_batches)
     }
 
-    /// The outcome event by event, as it is without batches; and without the shortcut for plain
-    /// ACKs, if there is to be none.
+    /// The outcome event by event, without batches; optionally also without the shortcut for plain
+    /// ACKs.
     fn event_by_event(scenario: &Scenario, plain_acks: bool) -> Outcome {
         let mut simulation = Simulation::new(&scenario.plan);
         simulation.has_batches = false;
@@ -226,8 +225,8 @@ mod tests {
         simulation.run().expect("a built-in algorithm")
     }
 
-    /// Fails if anything but the time it takes depends on batches or on the shortcut for plain
-    /// ACKs. Returns the part of the events that was taken in them.
+    /// Asserts that batches and the shortcut for plain ACKs affect only speed. Returns the fraction
+    /// of events in batches.
     fn part_in_batches(text: &str) -> f64 {
         let scenario =
             Scenario::parse(text, "scenario", &[]).unwrap_or_else(|error| panic!("{error}\n{text}"));

@@ -13,7 +13,7 @@ use crate::transport::{Context, Receiver, Sender};
 use selfclock_congestion::units::Time;
 
 /// The sending end of a flow. Not boxed: nearly every flow is TCP, and a pointer would cost every
-/// acknowledgement.
+/// ACK.
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)]
 pub(super) enum SendingEnd {

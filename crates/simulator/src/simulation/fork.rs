@@ -1,4 +1,4 @@
-//! Runs that go on from a common beginning.
+//! Runs that continue from a common beginning.
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd, tcp_ends};
@@ -7,17 +7,16 @@ use crate::record::series::Sampling;
 use selfclock_congestion::units::Time;
 use std::fmt::Debug;
 
-/// Why a run cannot go on as that of another plan.
+/// Why a run cannot continue as that of another plan.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotForked {
     /// The plans differ from the beginning.
     #[error(transparent)]
     Different(#[from] Difference),
-    /// They differ from a time on that is past, or up to which something has been computed ahead of
-    /// the clock.
+    /// They differ from a time that is past, or already computed ahead of the clock.
     #[error("the scenarios differ from {:.6} s on, and the run that is forked has come to {:.6} s", .from.seconds(), .now.seconds())]
     Past {
-        /// From when on the plans differ.
+        /// Time from which the plans differ.
         from: Time,
         /// Time of the run.
         now: Time,
@@ -25,18 +24,18 @@ pub enum NotForked {
 }
 
 impl Simulation {
-    /// A deep copy, which goes on by itself: the run that it is a copy of does not notice.
+    /// A deep copy, which continues independently.
     pub fn fork(&self) -> Self {
         self.clone()
     }
 
-    /// A copy that goes on as the run of another plan, as if it had been that from the beginning.
-    /// The plan may differ in what [`Plan::same_until`] allows.
+    /// A copy that continues as the run of another plan, as if it had been that from the beginning.
+    /// The plan may differ as far as [`Plan::same_until`] allows.
     ///
     /// # Errors
-    /// If the plans differ from the beginning, or from a time on that the run has reached. A link
-    /// that is served ahead of the clock reaches a change earlier than the clock does, and a busy
-    /// one counts as served until its queue is empty.
+    /// If the plans differ from the beginning, or from a time that the run has reached. A link
+    /// served ahead of the clock reaches a change earlier than the clock does, and a busy one
+    /// counts as served until its queue is empty.
     pub fn fork_to(&self, plan: &Plan) -> Result<Self, NotForked> {
         let from = self.plan.same_until(plan)?;
         let past = |from| NotForked::Past { from, now: self.now };
@@ -68,7 +67,8 @@ impl Simulation {
         Ok(fork)
     }
 
-    /// Ends of a flow that has not started, as another plan has them. Its timer is set already.
+    /// Replaces the ends of a flow that has not started by those of another plan. Its timer is
+    /// already set.
     fn plan_flow_anew(&mut self, plan: &Plan, index: usize) {
         let differs = |one: &dyn Debug, another: &dyn Debug| format!("{one:?}") != format!("{another:?}");
         if !differs(&self.plan.flows[index], &plan.flows[index]) {
@@ -87,13 +87,13 @@ impl Simulation {
     }
 }
 
-/// The beginning that runs of several plans have in common.
+/// The common beginning of several plans' runs.
 #[derive(Clone, Debug)]
 pub struct Trunk {
     until: Time,
-    /// Copies of the run at earlier times, and the run.
+    /// Copies of the run at earlier times, and the current run.
     stages: Vec<Simulation>,
-    /// Times that have been reached of those at which there is a copy.
+    /// Number of copy times reached.
     reached: usize,
 }
 
@@ -103,24 +103,24 @@ impl Trunk {
         Self { until, stages: vec![Simulation::new(plan)], reached: 0 }
     }
 
-    /// The run under way.
+    /// The current run.
     pub fn simulation(&mut self) -> &mut Simulation {
         self.stages.last_mut().expect("there is always one")
     }
 
-    /// The time up to which to advance the run next, before a call of [`Trunk::keep`]; `None`: the
-    /// trunk is whole.
+    /// The time to which to advance the run, before a call of [`Trunk::keep`]; `None` if the trunk
+    /// is complete.
     ///
-    /// A link that is served ahead of the clock has reached the time of the fork before the clock
-    /// has. Copies an eighth and a 32nd before the end are early enough for all but the longest
-    /// queues; without any a run begins at its beginning.
+    /// A link served ahead of the clock reaches the time of the fork before the clock does. Copies
+    /// an eighth and a 32nd before the end are early enough for all but the longest queues;
+    /// otherwise a run starts from its beginning.
     pub fn next(&self) -> Option<Time> {
         let until = self.until.picoseconds().saturating_sub(1);
         let stages = [until - until / 8, until - until / 32, until];
         stages.get(self.reached).map(|&at| Time::from_picoseconds(at))
     }
 
-    /// Keeps the run as it is at this time, and goes on with a copy if the trunk is not whole.
+    /// Stores the run at this time, and continues with a copy unless the trunk is complete.
     pub fn keep(&mut self) {
         self.reached += 1;
         if self.next().is_some() {
@@ -129,10 +129,10 @@ impl Trunk {
         }
     }
 
-    /// The run of a plan from as late on as it has this beginning.
+    /// The run of a plan from the latest stage that it shares.
     ///
     /// # Errors
-    /// If it has another one.
+    /// If its beginning differs.
     pub fn branch(&self, plan: &Plan) -> Result<Simulation, NotForked> {
         let Some(first) = self.stages.first() else { return Ok(Simulation::new(plan)) };
         let from = first.plan.same_until(plan)?;

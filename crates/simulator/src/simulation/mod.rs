@@ -1,4 +1,4 @@
-//! One run: a value, with no state outside of it.
+//! One run: a value without external state.
 
 mod ahead;
 mod batch;
@@ -33,7 +33,7 @@ use ends::{ReceivingEnd, SendingEnd, ends};
 use selfclock_congestion::controller::Controller;
 use selfclock_congestion::units::Time;
 
-/// A run under way.
+/// A run in progress.
 #[derive(Clone, Debug)]
 pub struct Simulation {
     now: Time,
@@ -45,21 +45,20 @@ pub struct Simulation {
     sinks: Held<ReceivingEnd>,
     connections: Connections,
     groups: Groups,
-    /// There are user-defined algorithms or foreign stacks, which may fail.
+    /// Whether user-defined algorithms or foreign stacks exist, which may fail.
     has_custom: bool,
-    /// Some flow may have batches, and when to look for one.
+    /// Whether any flow may have batches, and when to try one.
     has_batches: bool,
     patience: Patience,
     starts: Vec<Time>,
     plan: Plan,
 }
 
-/// Events between two looks at whether a run must stop: of user-defined algorithms, a few
-/// milliseconds.
+/// Events between two checks for a failed run: a few milliseconds of user-defined algorithms.
 const EVENTS_UNCHECKED: u64 = 10_000;
 
-/// Events between two looks at whether there are packet records to bring into their order: some ten
-/// times as many records, which a second-level cache holds.
+/// Events between two sorts of packet records: some ten times as many records, which an L2 cache
+/// holds.
 const EVENTS_UNSETTLED: u64 = 1_000;
 
 /// The state of this many flows, three kilobytes each, stays in a cache of two megabytes.
@@ -80,7 +79,7 @@ impl Simulation {
         let mut sinks = Held::with_room(part.receivers.clone(), plan.flows.len());
         let mut starts = Vec::with_capacity(plan.flows.len());
         let sampling = Sampling::of(plan, Time::ZERO + plan.duration);
-        // What is recorded packet by packet is not computed in batches.
+        // Runs with packet records do not use batches.
         let has_batches = !plan.record.packets && routes.iter().any(|routes| routes.one_stop);
         for (index, (flow, routes)) in plan.flows.iter().zip(routes).enumerate() {
             let jitter = Stream::new(plan.seed, Purpose::FlowStart, index).duration_below(flow.start_jitter);
@@ -144,7 +143,7 @@ impl Simulation {
     /// Runs at most `events` events.
     ///
     /// # Errors
-    /// Where the run is of no use any more; see [`Stopped`].
+    /// If the run's results are unusable; see [`Stopped`].
     pub fn advance(&mut self, events: u64) -> Result<Progress, Stopped> {
         let last = self.events_run.saturating_add(events);
         let slice = match self.network.recorder {
@@ -224,8 +223,8 @@ impl Simulation {
         Progress::Underway
     }
 
-    /// A UDP source sends, and goes on as long as nothing else happens before its next packet, up
-    /// to this number of events: its packets need not go through the event queue.
+    /// A UDP source sends, and continues until the next event elsewhere, up to this number of
+    /// events: its packets bypass the event queue.
     #[inline(never)]
     fn run_udp(&mut self, flow: u32, last: u64) {
         let Self { now, end, events, network, sources, .. } = self;
@@ -243,18 +242,18 @@ impl Simulation {
         }
     }
 
-    /// Takes the packet records so far, in the order of time, but for the last ones, which later
-    /// ones may go before. The rest comes with the next call, or with the outcome.
+    /// Takes the packet records so far, in the order of time, except for the last ones, which later
+    /// records may precede. The rest comes with the next call, or with the outcome.
     pub fn take_packets(&mut self) -> Packets {
         self.network.recorder.as_mut().map_or_else(Packets::default, PacketRecorder::take_settled)
     }
 
-    /// When a flow starts.
+    /// Start time of a flow.
     pub fn start_of(&self, flow: usize) -> Time {
         self.starts[flow]
     }
 
-    /// When the last byte of a flow that is one TCP connection was acknowledged.
+    /// When the last byte of a flow with one TCP connection was acknowledged.
     pub fn completed(&self, flow: usize) -> Option<Time> {
         self.sources.get(flow)?.tcp()?.completed()
     }
@@ -264,8 +263,8 @@ impl Simulation {
         self.sources.get(flow)?.tcp().map(Sender::controller)
     }
 
-    /// Lets someone outside of the run change the congestion control of a flow that is one TCP
-    /// connection, and sends what it then may. Does nothing to others.
+    /// Lets code outside the run change the congestion control of a flow with one TCP connection,
+    /// then sends what it allows. Does nothing to others.
     pub fn steer(&mut self, flow: usize, change: impl FnOnce(Time, &mut Controller)) {
         let Self { now, events, network, sources, .. } = self;
         if let Some(SendingEnd::Tcp(sender)) = sources.get_mut(flow) {
@@ -279,7 +278,7 @@ impl Simulation {
         run_receivers_ahead(&mut self.events, &mut self.network, &mut self.sinks);
     }
 
-    /// The first packet of a lane is at its next stop.
+    /// The head of a lane is at its next stop.
     #[inline(always)]
     fn move_packet(&mut self, lane: u32) {
         let Self { events, network, sources, sinks, connections, groups, .. } = self;
@@ -312,7 +311,7 @@ impl Simulation {
                     None => connections.on_packet(&mut context, &packet),
                 }
             }
-            // Between routers only; a host that gets one has no use for it.
+            // Between routers only; a host discards it.
             PacketKind::ResourceDiscovery => network.extras.release(packet.extra),
         }
     }
@@ -347,13 +346,13 @@ impl Simulation {
         }
     }
 
-    /// Packets sent, and those of them still on their way. Together with what arrived, what was
-    /// dropped and what ended in a router they must balance.
+    /// Packets sent, and packets in flight. With deliveries, drops and packets consumed by routers
+    /// they must balance.
     pub fn packets_sent_and_in_flight(&self) -> (u64, u64) {
         (self.network.packets_sent(), self.network.packets_in_flight(self.now))
     }
 
-    /// Packets that have ended in a router mechanism to which they were sent.
+    /// Packets consumed by the router mechanism they were addressed to.
     pub fn packets_consumed(&self) -> u64 {
         self.network.packets_consumed()
     }
@@ -372,7 +371,7 @@ mod tests {
     use selfclock_congestion::RateSample;
     use selfclock_congestion::units::Bytes;
 
-    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and 40 ms there and back;
+    /// One flow that measures delivery rates, for 10 s, across 10 Mbit/s and a 40 ms round trip;
     /// every sample.
     fn delivery_rates(flow: Flow) -> (Summary, Vec<(Time, RateSample)>) {
         let transport = Transport {
@@ -421,7 +420,8 @@ mod tests {
         }
     }
 
-    /// An application that writes at a tenth of the rate: the samples are its rate, and say so.
+    /// An application that writes at a tenth of the rate: the samples are its rate, marked
+    /// app-limited.
     #[test]
     fn delivery_rate_of_an_application_is_marked() {
         let (_, samples) = delivery_rates(tcp("reno").rate(mbps(1)));

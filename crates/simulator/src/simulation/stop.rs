@@ -1,4 +1,4 @@
-//! How far a run has come, and why it stopped before its end.
+//! Progress of a run, and why it stopped early.
 
 use super::Simulation;
 use super::ends::SendingEnd;
@@ -7,32 +7,32 @@ use crate::record::packets::MOST_RECORDS;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::Time;
 
-/// How far a run has come.
+/// Progress of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// The asked-for number of events has happened, and the run is not over.
+    /// The requested number of events is done, and the run is not over.
     Underway,
     /// The run is over.
     Finished,
 }
 
 impl Progress {
-    /// The run is over.
+    /// Whether the run is over.
     pub fn is_finished(self) -> bool {
         self == Self::Finished
     }
 }
 
-/// Why a run stopped before its end. Its results are of no use.
+/// Why a run stopped early. Its results are unusable.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Stopped {
-    /// There were more than [`MOST_RECORDS`] packet events in memory by this time.
+    /// More than [`MOST_RECORDS`] packet events were in memory by this time.
     #[error(
         "more than {MOST_RECORDS} packet events in memory by {:.6} s of simulated time: shorten the run, or write them to a directory while it goes on",
         .0.seconds()
     )]
     RecordOverflowed(Time),
-    /// There is no connection of a foreign stack to run.
+    /// A foreign stack has no connection to run.
     #[error("{scenario}, seed {seed}, {flow}: no connection of {stack}: {reason}")]
     NoConnection {
         /// Name of the scenario.
@@ -46,11 +46,11 @@ pub enum Stopped {
         /// Why.
         reason: String,
     },
-    /// The algorithm of a flow could not go on.
+    /// The algorithm of a flow failed.
     #[error(
         "{scenario}, seed {seed}, {flow}: {algorithm} failed at {:.6} s of simulated time: {}",
         .failure.now.seconds(),
-        // An error may have no text of its own after its name.
+        // An error may have no text after its name.
         .failure.reason.to_string().trim_end_matches([':', ' '])
     )]
     AlgorithmFailed {
@@ -68,8 +68,7 @@ pub enum Stopped {
 }
 
 impl Simulation {
-    /// Fails if the run is of no use any more. Of several algorithms that have failed, the first is
-    /// told.
+    /// Fails if the run's results are unusable. Of several failed algorithms, reports the first.
     pub(super) fn check(&self) -> Result<(), Stopped> {
         if self.network.recorder.as_ref().is_some_and(|recorder| recorder.overflowed()) {
             return Err(Stopped::RecordOverflowed(self.now));

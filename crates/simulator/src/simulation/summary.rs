@@ -1,4 +1,4 @@
-//! Results of a run, taken from its ends, links and records.
+//! Results of a run, collected from its ends, links and records.
 
 use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
@@ -22,25 +22,23 @@ use std::collections::BTreeMap;
 pub struct Outcome {
     /// Totals.
     pub summary: Summary,
-    /// Samples of the flows, except of those that are not one TCP connection; empty if not
-    /// recorded.
+    /// Samples of the flows with one TCP connection; empty if not recorded.
     pub flow_series: Sampled<FlowSample>,
     /// Samples of the links; empty if not recorded.
     pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
     pub connections: Vec<ConnectionRecord>,
-    /// Every packet event in the order of time, but for those that were taken before; empty if not
-    /// recorded.
+    /// Packet events in the order of time, except those taken earlier; empty if not recorded.
     pub packets: Packets,
 }
 
 impl Simulation {
-    /// Ends the run where it is and takes the results.
+    /// Ends the run now and returns the results.
     pub fn finish(self) -> Outcome {
         results(vec![self])
     }
 
-    /// Takes the samples of the senders that are still to come. Returns the flows that have any.
+    /// Takes the senders' remaining samples. Returns the flows that have any.
     fn finish_senders(&mut self) -> impl Iterator<Item = u32> {
         let Self { now, sources, network, .. } = self;
         let samples = &mut network.samples.flows;
@@ -55,7 +53,7 @@ impl Simulation {
     }
 }
 
-/// Results of a run from its parts, which have all come equally far.
+/// Results of a run from its parts, which have all reached the same time.
 pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
     let events = parts.iter().map(|part| part.events_run).sum();
     let mut ends = Ends::of(&mut parts);
@@ -66,7 +64,7 @@ pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
         part.events = EventQueue::default();
         sampled.extend(part.finish_senders());
         let Simulation { mut network, sources, .. } = part;
-        // The memory of each is free before much more of it is needed.
+        // Each part's memory is freed before much more is needed.
         flows.extend(
             sources.into_iter_from_end().map(|(index, source)| (index, ends.summary(index, &source))),
         );
@@ -133,7 +131,7 @@ impl Received {
     }
 }
 
-/// Data for the summary of a flow from outside its sender, which may be in another part than its
+/// Data for a flow's summary from outside its sender, which may be in another part than its
 /// receiver.
 struct Ends {
     now: Time,
@@ -145,11 +143,11 @@ struct Ends {
 }
 
 impl Ends {
-    /// Of all parts, which give up their receivers and connections.
+    /// Collects from all parts, which give up their receivers and connections.
     fn of(parts: &mut [Simulation]) -> Self {
         let Some(first) = parts.first_mut() else { unreachable!("a run has a part") };
         let (now, plan, starts) = (first.now, first.plan.clone(), std::mem::take(&mut first.starts));
-        // What has short connections is not divided.
+        // Runs with short connections are not divided.
         let (connections, totals) = std::mem::replace(&mut first.connections, Connections::new(0)).finish();
         let mut received = vec![Received::default(); plan.flows.len()];
         for part in parts {
@@ -207,7 +205,7 @@ impl Ends {
         summary
     }
 
-    /// Completes the summary of a flow that is made of short connections.
+    /// Completes the summary of a flow of short connections.
     fn add_connections(&self, summary: &mut FlowSummary, index: usize) {
         let records = self.connections.iter().filter(|record| record.flow as usize == index);
         let span = self.plan.flows[index].stop.min(self.now).since(self.starts[index]);
@@ -227,7 +225,7 @@ impl Ends {
     }
 }
 
-/// Adds what the sender of a flow that is one TCP connection has counted since `start`.
+/// Adds the counters of a TCP sender since `start`.
 fn add_sender(summary: &mut FlowSummary, sender: &Sender, start: Time) {
     let totals = sender.totals();
     summary.sent_segments = totals.sent;
@@ -240,8 +238,8 @@ fn add_sender(summary: &mut FlowSummary, sender: &Sender, start: Time) {
     summary.completion_s = sender.completed().map(|time| time.since(start).seconds());
 }
 
-/// Adds what the sending end of a foreign stack has counted since `start`. QUIC sends the content
-/// of a lost packet again in a new one, so packets declared lost stand for retransmissions.
+/// Adds the counters of a foreign stack's sender since `start`. QUIC retransmits the content of a
+/// lost packet in a new one, so packets declared lost count as retransmissions.
 fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     let state = sender.state();
     summary.sent_segments = sender.sent().datagrams;
@@ -255,8 +253,7 @@ fn add_stack(summary: &mut FlowSummary, sender: &StackSender, start: Time) {
     add_failure(summary, sender.failed());
 }
 
-/// Adds that an end has seen the connection fail. The end that saw it first knows why; the other is
-/// told.
+/// Adds a failed connection. The end that saw it first knows the reason; the other is notified.
 fn add_failure(summary: &mut FlowSummary, failed: Option<&ConnectionFailed>) {
     let Some(failed) = failed else { return };
     let time_s = failed.time.seconds();
@@ -270,8 +267,8 @@ fn rate_bps(bytes: u64, span: Duration) -> f64 {
     if span.is_zero() { 0.0 } else { bytes as f64 * 8.0 / span.seconds() }
 }
 
-/// Upper bound of 95 % of the samples, s. It is known as the middle of a bin, which may be below
-/// all that are in it.
+/// Upper bound of 95 % of the samples, s. It is the middle of a bin, which may be below all its
+/// samples.
 fn p95_seconds(samples: &RttHistogram, minimum: Option<Duration>) -> Option<f64> {
     Some(samples.quantile_seconds(0.95)?.max(minimum.map_or(0.0, Duration::seconds)))
 }

@@ -19,8 +19,8 @@ impl Application {
         Self { source, start, stop, write: write.get() }
     }
 
-    /// Bytes produced from the start until now, if that is what limits the connection. A bulk
-    /// source that is stopped has produced just what was `sent`.
+    /// Bytes produced so far, if that limits the connection. A stopped bulk source has produced
+    /// exactly what was `sent`.
     pub fn produced(&self, now: Time, sent: u64) -> u64 {
         match self.source {
             Source::Bulk if now >= self.stop => sent,
@@ -35,7 +35,7 @@ impl Application {
         }
     }
 
-    /// When it will next produce something or stop, after `now`.
+    /// Time after `now` at which it next produces data or stops.
     pub fn next_change(&self, now: Time) -> Time {
         let next = match self.source {
             Source::Bulk => self.stop,
@@ -52,7 +52,7 @@ impl Application {
         if next > now && next <= self.stop { next } else { Time::NEVER }
     }
 
-    /// It will produce nothing more after what it has produced by `now`.
+    /// Whether it will produce nothing more after `now`.
     pub fn is_finished(&self, now: Time) -> bool {
         matches!(self.source, Source::Size(_)) || now >= self.stop
     }

@@ -1,5 +1,5 @@
-//! Short connections that come and go: each is a TCP connection of its own, made when it starts and
-//! freed when it is complete. Only the next arrival of a source is in the event queue.
+//! Short connections: each is a separate TCP connection, created when it starts and freed on
+//! completion. Only the next arrival of a source is in the event queue.
 
 use std::collections::BTreeMap;
 
@@ -15,19 +15,19 @@ use crate::record::connections::ConnectionRecord;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
-/// Where the connections of one flow of the plan come from.
+/// Source of a flow's connections.
 #[derive(Clone, Debug)]
 pub struct ConnectionSource {
     flow: u32,
     routes: FlowRoutes,
-    /// State of the next connection.
+    /// Settings of the next connection.
     tcp: TcpPlan,
     plan: ConnectionsPlan,
     arrivals: Stream,
     sizes: Stream,
     control_seeds: Stream,
     stop: Time,
-    /// Most payload that a user-defined algorithm may have in flight.
+    /// Maximum payload that a user-defined algorithm may have in flight.
     most_in_flight: Bytes,
     timer: Timer,
 }
@@ -96,7 +96,7 @@ impl ConnectionSource {
         self.timer.set(context.events, first, Target::Application(self.flow));
     }
 
-    /// An entry of its timer has come up: the next connection starts.
+    /// Handles its timer: the next connection starts.
     pub fn on_timer(&mut self, context: &mut Context<'_>, connections: &mut Connections) {
         let target = Target::Application(self.flow);
         if !self.timer.due(context.events, context.now, target) || context.now >= self.stop {
@@ -110,7 +110,7 @@ impl ConnectionSource {
     }
 }
 
-/// A short connection under way.
+/// A short connection in progress.
 #[derive(Clone, Debug)]
 struct Connection {
     sender: Sender,
@@ -122,19 +122,18 @@ struct Connection {
 pub struct Connections {
     /// Connection i has the number `first + i` in packets and events; lower numbers are flows.
     first: u32,
-    /// In the order in which they started; `None`: complete.
+    /// In starting order; `None` once complete.
     connections: Vec<Option<Box<Connection>>>,
     /// One for each.
     records: Vec<ConnectionRecord>,
-    /// Of those that have ended, by the flow that they belong to.
+    /// Totals of ended connections, by flow.
     totals: BTreeMap<u32, ConnectionTotals>,
-    /// The first algorithm that could not go on of a connection that has ended, and the flow it
-    /// belongs to.
+    /// The first failed algorithm of an ended connection, and its flow.
     failure: Option<(u32, Failure)>,
 }
 
 impl Connections {
-    /// None yet, in a simulation of this number of flows.
+    /// No connections yet, in a simulation of this number of flows.
     pub fn new(flows: usize) -> Self {
         Self {
             first: flows as u32,
@@ -145,7 +144,7 @@ impl Connections {
         }
     }
 
-    /// A connection of this source starts and has `size` bytes to send.
+    /// Starts a connection of this source with `size` bytes to send.
     fn start(&mut self, context: &mut Context<'_>, source: &mut ConnectionSource, size: u64) {
         let number = self.first + self.connections.len() as u32;
         let (start, seed) = (context.now, source.control_seeds.bits());
@@ -160,8 +159,7 @@ impl Connections {
         self.records.push(ConnectionRecord::new(source.flow, start, size));
     }
 
-    /// A packet has arrived at one end of a connection. Packets after the connection's end are
-    /// ignored.
+    /// Handles a packet at one end of a connection. Packets after the connection's end are ignored.
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         let Some(Some(connection)) = self.connections.get_mut((packet.flow - self.first) as usize) else {
             return context.network.extras.release(packet.extra);
@@ -181,7 +179,7 @@ impl Connections {
         }
     }
 
-    /// An entry of a timer of one of its ends has come up.
+    /// Handles a timer of one of its ends.
     pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target, number: u32) {
         let Some(Some(connection)) = self.connections.get_mut((number - self.first) as usize) else { return };
         match target {
@@ -198,7 +196,7 @@ impl Connections {
         }
     }
 
-    /// Writes down what a connection did.
+    /// Records a connection's result.
     fn note(&mut self, index: usize, connection: &Connection) {
         let record = &mut self.records[index];
         let sent = connection.sender.totals();
@@ -211,7 +209,7 @@ impl Connections {
         }
     }
 
-    /// The first algorithm that could not go on, and the flow it belongs to.
+    /// The first failed algorithm, and its flow.
     pub fn failure(&self) -> Option<(usize, &Failure)> {
         let ended = self.failure.as_ref().map(|(flow, failure)| (*flow, failure));
         let under_way = self.connections.iter().zip(&self.records).filter_map(|(connection, record)| {
@@ -222,8 +220,7 @@ impl Connections {
         first.map(|(flow, failure)| (flow as usize, failure))
     }
 
-    /// The records of all, in the order in which they started, and their sums by flow. The run is
-    /// over.
+    /// At the end of the run: all records, in starting order, and their totals by flow.
     pub fn finish(mut self) -> (Vec<ConnectionRecord>, BTreeMap<u32, ConnectionTotals>) {
         for index in 0..self.connections.len() {
             if let Some(connection) = self.connections[index].take() {

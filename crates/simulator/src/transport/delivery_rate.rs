@@ -1,5 +1,5 @@
 //! Delivery rates of a TCP connection: [`selfclock_congestion::delivery_rate`] beside the
-//! scoreboard, segment for segment. It exists only where the congestion control asks for it.
+//! scoreboard, segment for segment. Present only if the congestion control requests it.
 
 use super::recovery::{Scoreboard, Segment};
 use crate::engine::Ring;
@@ -11,16 +11,15 @@ use selfclock_congestion::units::{Duration, Time};
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryRate {
     rate: delivery_rate::DeliveryRate,
-    /// One for each outstanding segment.
+    /// One per outstanding segment.
     sendings: Ring<Sending>,
     #[cfg(test)]
     latest: Option<RateSample>,
 }
 
 impl DeliveryRate {
-    /// Outstanding segment `index`, the one after the last or one of those before, is sent at
-    /// `now`. With it `in_flight` bytes are in flight; `lost` bytes have been marked lost since the
-    /// connection began.
+    /// Outstanding segment `index`, a new or an earlier one, is sent at `now`. `in_flight` bytes
+    /// are then in flight; `lost` bytes have been marked lost since the connection began.
     pub fn on_sent(&mut self, index: usize, segment: &Segment, now: Time, in_flight: u64, lost: u64) {
         let sending = self.rate.on_sent(now, segment.length.into(), in_flight, lost);
         match self.sendings.get_mut(index) {
@@ -49,9 +48,8 @@ impl DeliveryRate {
         }
     }
 
-    /// The sample of an acknowledgement, of which every segment was reported by
-    /// [`DeliveryRate::on_delivered`]; `None` if it delivered nothing. `lost`: payload marked lost
-    /// since the connection began, bytes.
+    /// The sample of an ACK after [`DeliveryRate::on_delivered`] for each of its segments; `None`
+    /// if it delivered nothing. `lost`: payload marked lost since the connection began, bytes.
     pub fn sample(&mut self, minimum_rtt: Option<Duration>, lost: u64) -> Option<RateSample> {
         let sample = self.rate.sample(minimum_rtt, lost)?;
         #[cfg(test)]
@@ -61,9 +59,8 @@ impl DeliveryRate {
         Some(sample)
     }
 
-    /// The application has nothing to send, although the window has room and every loss is
-    /// retransmitted: what is sent before more than this much has been delivered is
-    /// application-limited.
+    /// The application has nothing to send although the window has room and every loss is
+    /// retransmitted: samples are app-limited until this much more has been delivered.
     pub fn mark_app_limited(&mut self, in_flight: u64) {
         self.rate.mark_app_limited(in_flight);
     }
@@ -131,7 +128,7 @@ mod tests {
             rig.send(time);
         }
         rig.ack(100, 1);
-        // Sent in 0 ms, acknowledged in 100 ms after the beginning: 1000 B in 100 ms.
+        // Sent in 0 ms, acknowledged 100 ms after the beginning: 1000 B in 100 ms.
         let first = rig.sample(100);
         assert_eq!(first.delivery_rate, Rate::from_bits_per_second(80_000));
         assert_eq!((first.newly_acked, first.delivered_total), (Bytes(1000), Bytes(1000)));
@@ -174,7 +171,7 @@ mod tests {
             (sample.delivered, sample.lost, sample.tx_in_flight),
             (Bytes(3000), Bytes(1000), Bytes(4000))
         );
-        // Nothing is in flight any more: the interval restarts, and the loss was before it.
+        // Nothing is in flight: the interval restarts, and the loss precedes it.
         rig.send_again(0, 110);
         rig.ack(210, 4);
         let sample = rig.sample(50);
@@ -183,8 +180,8 @@ mod tests {
         assert_eq!(sample.delivered_total, Bytes(4000));
     }
 
-    /// A segment that was taken for lost is acknowledged right after its retransmission: no path is
-    /// that fast.
+    /// A segment marked lost is acknowledged immediately after its retransmission: faster than any
+    /// path.
     #[test]
     fn an_interval_below_the_smallest_round_trip_gives_no_rate() {
         let mut rig = Rig::default();

@@ -15,7 +15,7 @@ use crate::traffic::source::Application;
 use selfclock_congestion::Phase;
 use selfclock_congestion::units::{Duration, Time};
 
-/// An endpoint of a stack that a run owns, or the reason why there is none.
+/// An endpoint of a stack, or the reason for its absence.
 #[derive(Debug)]
 struct Owned(Result<Box<dyn Endpoint>, String>);
 
@@ -42,12 +42,12 @@ impl Count {
     }
 }
 
-/// A connection that has ended against its will.
+/// A failed connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConnectionFailed {
-    /// When an end saw it.
+    /// When an end detected it.
     pub time: Time,
-    /// Why, as the stack says.
+    /// The stack's reason.
     pub reason: String,
 }
 
@@ -59,10 +59,10 @@ struct End {
     route: u32,
     kind: PacketKind,
     target: Target,
-    /// Datagrams carry the codepoint that the stack gives them.
+    /// Whether datagrams carry the stack's ECN codepoint.
     ecn: bool,
     timer: Timer,
-    /// The datagram that is being made; kept for its memory.
+    /// The datagram under construction; kept for its capacity.
     buffer: Vec<u8>,
     sent: Count,
     arrived: Count,
@@ -94,7 +94,7 @@ impl End {
             {
                 self.failed = Some(ConnectionFailed { time: context.now, reason });
             }
-            // The application of a connection that has ended has nothing more to do.
+            // The application of a failed connection does nothing more.
             let change = if self.failed.is_none() { change } else { Time::NEVER };
             let next = endpoint.next_timeout().unwrap_or(Time::NEVER);
             if next > context.now {
@@ -142,7 +142,7 @@ impl End {
         packet
     }
 
-    /// An entry of the timer has come up; true if it is due.
+    /// Handles a timer entry; true if it is due.
     fn is_due(&mut self, context: &mut Context<'_>) -> bool {
         self.timer.due(context.events, context.now, self.target)
     }
@@ -238,13 +238,13 @@ impl StackSender {
         let now = context.now;
         self.write(now);
         self.end.send(context, self.application.next_change(now));
-        // What has left may have made room.
+        // Departures may have made room.
         if self.completed.is_none() && self.has_finished && self.end.state().complete {
             self.completed = Some(now);
         }
     }
 
-    /// The application writes what it has produced, as far as the stack takes it.
+    /// Writes the application's data, as far as the stack accepts it.
     fn write(&mut self, now: Time) {
         let Ok(endpoint) = &mut self.end.endpoint.0 else { return };
         let produced = self.application.produced(now, self.written);
@@ -272,12 +272,12 @@ impl StackSender {
         self.end.state()
     }
 
-    /// When and why the connection has ended against its will.
+    /// Time and reason of the connection's failure.
     pub fn failed(&self) -> Option<&ConnectionFailed> {
         self.end.failed.as_ref()
     }
 
-    /// Why there is no stack at this end.
+    /// Why this end has no stack.
     pub fn missing(&self) -> Option<&str> {
         self.end.endpoint.0.as_ref().err().map(String::as_str)
     }
@@ -287,14 +287,14 @@ impl StackSender {
         &self.round_trips
     }
 
-    /// Takes the samples due; the state has not changed since then.
+    /// Takes due samples; the state has not changed since.
     fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.next_sample < context.now {
             self.take_samples(context.now, &mut context.network.samples.flows);
         }
     }
 
-    /// Takes the samples that are still to come up to the end of the simulation.
+    /// Takes the remaining samples up to the end of the simulation.
     pub fn finish(&mut self, end: Time, samples: &mut Rows<FlowSample>) {
         if self.next_sample <= end {
             self.take_samples(end + Duration::from_picoseconds(1), samples);
@@ -350,7 +350,7 @@ impl StackReceiver {
         }
     }
 
-    /// The receiver knows each secret before anything is sent that it protects.
+    /// The receiver learns each secret before anything protected by it is sent.
     fn take_secrets(&mut self, context: &mut Context<'_>) {
         if let Some(recorder) = &mut context.network.recorder
             && recorder.keeps_payload()
@@ -361,7 +361,7 @@ impl StackReceiver {
         }
     }
 
-    /// When and why the connection has ended against its will.
+    /// Time and reason of the connection's failure.
     pub fn failed(&self) -> Option<&ConnectionFailed> {
         self.end.failed.as_ref()
     }

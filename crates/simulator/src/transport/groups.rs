@@ -1,10 +1,10 @@
-//! Groups of parallel flows that share what they know of their path.
+//! Groups of parallel flows that share their knowledge of the path.
 
 use super::Sender;
 use selfclock_congestion::window::Group;
 
-/// The groups of a simulation. What a group knows is one value: its members take it before each
-/// event and give it back after.
+/// The groups of a simulation. A group's knowledge is one value: members take it before each event
+/// and return it after.
 #[derive(Clone, Debug)]
 pub struct Groups {
     groups: Vec<Group>,
@@ -13,7 +13,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// The groups among this number of flows, each given by the indices of its members.
+    /// The groups among this number of flows, each given by its members' indices.
     pub fn new(flows: usize, members: &[Vec<usize>]) -> Self {
         let mut of_flow = if members.is_empty() { Vec::new() } else { vec![None; flows] };
         for (group, members) in members.iter().enumerate() {
@@ -24,12 +24,12 @@ impl Groups {
         Self { groups: vec![Group::default(); members.len()], of_flow }
     }
 
-    /// This flow is a member of one.
+    /// Whether this flow is a member of a group.
     pub fn has(&self, flow: u32) -> bool {
         self.of_flow.get(flow as usize).is_some_and(Option::is_some)
     }
 
-    /// Lets an event happen to the sender of a flow, as a member of its group if it has one.
+    /// Applies an event to a flow's sender, with its group's knowledge if it has one.
     #[inline(always)]
     pub fn during(&mut self, flow: u32, sender: &mut Sender, happen: impl FnOnce(&mut Sender)) {
         if self.of_flow.is_empty() {

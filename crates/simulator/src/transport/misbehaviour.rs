@@ -1,8 +1,8 @@
-//! A receiver that wants more than its share, or is broken: what it does to its acknowledgements.
+//! A misbehaving receiver: greedy or broken ACKs.
 //!
 //! The first three are those of Savage, Cardwell, Wetherall and Anderson, "TCP congestion control
-//! with a misbehaving receiver" (1999). An honest receiver has none of this, and pays one check of
-//! a pointer per ACK.
+//! with a misbehaving receiver" (1999). For an honest receiver the cost is one pointer check per
+//! ACK.
 
 use crate::plan::MisbehaviourPlan;
 use selfclock_congestion::PeerOption;
@@ -16,9 +16,9 @@ const LARGEST_RATE_CODE: f64 = 15.0;
 pub struct Misbehaviour {
     plan: MisbehaviourPlan,
     mss: u64,
-    /// The highest number acknowledged so far.
+    /// Highest number acknowledged so far.
     acknowledged: u64,
-    /// Acknowledgements so far that reported data beyond a gap.
+    /// Number of ACKs so far that reported data beyond a gap.
     reports: u32,
 }
 
@@ -28,13 +28,13 @@ impl Misbehaviour {
         Self { plan, mss, acknowledged: 0, reports: 0 }
     }
 
-    /// It conceals gaps, so there is nothing to report beyond them.
+    /// Whether it conceals gaps, so that there is nothing to report beyond them.
     pub fn conceals_gaps(&self) -> bool {
         self.plan.ahead.is_some()
     }
 
-    /// The numbers that it acknowledges, in this order, when all before `next` has arrived and
-    /// nothing from `highest` on.
+    /// The numbers to acknowledge, in order, when all before `next` has arrived and nothing from
+    /// `highest` on.
     pub fn numbers(&mut self, next: u64, highest: u64) -> impl Iterator<Item = u64> + use<> {
         let from = self.acknowledged;
         let to = match self.plan.ahead {
@@ -43,22 +43,21 @@ impl Misbehaviour {
         };
         self.acknowledged = to;
         let new = to - from;
-        // Whole bytes: it cannot divide further.
+        // Whole bytes cannot be divided further.
         let parts = u64::from(self.plan.parts).min(new).max(1);
         let divided = (1..=parts)
             .map(move |part| from + (u128::from(new) * u128::from(part) / u128::from(parts)) as u64);
         divided.chain(std::iter::repeat_n(to, self.plan.repeats as usize))
     }
 
-    /// An acknowledgement has reported data beyond a gap. True if the receiver now discards that
-    /// data.
+    /// An ACK has reported data beyond a gap. True if the receiver now discards that data.
     pub fn reneges(&mut self) -> bool {
         self.reports = self.reports.wrapping_add(1);
         self.plan.renege_every.is_some_and(|every| self.reports.is_multiple_of(every))
     }
 
-    /// Its false reports on the path: intervals are multiplied by the factor, rates and feedback
-    /// are divided by it.
+    /// Its false reports: intervals are multiplied by the factor, rates and feedback are divided by
+    /// it.
     pub fn falsify(&self, option: PeerOption) -> PeerOption {
         let factor = self.plan.interval_factor;
         if factor == 1.0 {

@@ -35,5 +35,5 @@ pub struct Context<'a> {
 
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 pub const TIMESTAMPS_OPTION: u32 = 12;
-/// Most bytes of options that a TCP header has room for.
+/// Maximum length of TCP options, in bytes.
 pub const MAXIMUM_OPTIONS: u32 = 40;

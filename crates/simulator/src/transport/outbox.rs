@@ -1,7 +1,7 @@
 //! A sender's output: pacer, leaky bucket, wire.
 //!
-//! The last of a sender's three acts. The outbox receives every segment sent, and knows when the
-//! next may leave.
+//! The last of a sender's three stages. The outbox receives every segment sent, and determines when
+//! the next may leave.
 
 use super::pacer::Pacer;
 use super::{Context, TIMESTAMPS_OPTION};
@@ -11,7 +11,7 @@ use crate::plan::{Ecn, Transport};
 use selfclock_congestion::entry::Marks;
 use selfclock_congestion::{Bytes, Pacing, PeerOption, Time};
 
-/// A segment as an outbox sees it.
+/// A segment as the outbox sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {
     /// First payload byte.
@@ -22,11 +22,11 @@ pub struct Outgoing {
     pub option: Option<PeerOption>,
     /// Single bits.
     pub flags: Flags,
-    /// The spacing that it is subject to.
+    /// Its pacing.
     pub pacing: Option<Pacing>,
 }
 
-/// The way out of one sender.
+/// The output of one sender.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Outbox {
@@ -39,13 +39,13 @@ pub struct Outbox {
     /// Header fields of the next segment of new data.
     data_flags: Flags,
     classic_ecn: bool,
-    /// Once something is spaced or shaped.
+    /// Present once something is paced or shaped.
     pacer: Option<Box<Pacer>>,
     release_timer: Timer,
 }
 
 impl Outbox {
-    /// The way out of this flow, onto the route that begins at `route`. `marks` is the algorithm's
+    /// The output of this flow, onto the route that begins at `route`. `marks` is the algorithm's
     /// response to CE marks.
     pub fn new(flow: u32, route: u32, transport: &Transport, marks: Marks) -> Self {
         let timestamps = if transport.timestamps { TIMESTAMPS_OPTION } else { 0 };
@@ -65,7 +65,7 @@ impl Outbox {
         }
     }
 
-    /// The flow that its packets and timers belong to.
+    /// The flow of its packets and timers.
     #[inline(always)]
     pub fn flow(&self) -> u32 {
         self.flow
@@ -87,7 +87,7 @@ impl Outbox {
         }
     }
 
-    /// Takes what the next segment of new data carries.
+    /// Takes the flags of the next segment of new data.
     #[inline(always)]
     pub fn take_data_flags(&mut self) -> Flags {
         let flags = self.data_flags;
@@ -95,7 +95,7 @@ impl Outbox {
         flags
     }
 
-    /// True if a segment with this payload may leave now; if not, sets the timer for when it may.
+    /// Whether a segment with this payload may leave now; if not, sets the release timer.
     #[inline]
     pub fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
         let Some(pacer) = &self.pacer else { return true };
@@ -107,7 +107,7 @@ impl Outbox {
         false
     }
 
-    /// An entry of the release timer has come up. True if the next segment may leave.
+    /// Handles the release timer. True if the next segment may leave.
     pub fn on_timer(&mut self, context: &mut Context<'_>) -> bool {
         self.release_timer.due(context.events, context.now, Target::Release(self.flow))
     }
@@ -126,7 +126,7 @@ impl Outbox {
         }
     }
 
-    /// A segment of new data leaves that nothing spaces and that carries no option.
+    /// Sends a segment of new data without pacing or options.
     #[inline(always)]
     pub fn send_plainly(&mut self, context: &mut Context<'_>, sequence: u64, payload: u32) {
         let flags = self.take_data_flags();

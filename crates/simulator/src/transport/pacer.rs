@@ -1,13 +1,13 @@
-//! When the next segment may leave, where acknowledgements are not the clock.
+//! Release times of segments without an ACK clock.
 
 use crate::plan::Shaper;
 use selfclock_congestion::decision::Pacing;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 
-/// Spaces segments as the algorithm asks, and shapes them to a rate if the scenario says so.
+/// Paces segments for the algorithm, and shapes them to the scenario's rate.
 #[derive(Clone, Debug)]
 pub struct Pacer {
-    /// The algorithm's spacing allows the next segment from then on.
+    /// Release time of the next segment by the algorithm's pacing.
     release: Time,
     /// Virtual finishing time of the leaky bucket: the bucket is empty from then on.
     bucket_empty: Time,
@@ -15,7 +15,7 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// Nothing has left yet.
+    /// State before the first segment.
     pub const fn new(shaper: Option<Shaper>) -> Self {
         Self { release: Time::ZERO, bucket_empty: Time::ZERO, shaper }
     }
@@ -28,7 +28,7 @@ impl Pacer {
             None => spaced,
             Some(shaper) => {
                 // A bucket that drains at `rate` and holds `burst`: a segment may leave when it
-                // fits beside what is in the bucket. One larger than the bucket waits until it is
+                // fits beside the bucket's contents. One larger than the bucket waits until it is
                 // empty.
                 let room = shaper.burst.saturating_sub(size);
                 let lead = shaper.rate.transmission_time(room);
@@ -50,13 +50,13 @@ impl Pacer {
     }
 }
 
-/// Time that a segment of this size keeps the next one waiting: "T scales with size".
+/// Delay of the segment after one of this size: "T scales with size".
 fn scaled(pacing: Pacing, size: Bytes) -> Duration {
     let interval = pacing.interval.scaled(size.get(), pacing.size.get());
     if pacing.tick.is_zero() {
         return interval;
     }
-    // On a coarse clock, whole ticks, at least one: a nearly full segment waits as long as a full
+    // On a coarse clock, whole ticks, at least one: a nearly full segment delays as long as a full
     // one.
     let tick = pacing.tick.picoseconds();
     let ticks = (interval.picoseconds() + tick / 2) / tick;
@@ -105,7 +105,7 @@ mod tests {
             let envelope = 3000 + shaper.rate.bytes_in(now.since(Time::ZERO)).get();
             assert!(sent <= envelope, "{sent} > {envelope} at {now:?}");
         }
-        // And it does not starve: the 997 kB beyond the burst take 7.976 s at 1 Mbit/s, exactly.
+        // No starvation: the 997 kB beyond the burst take exactly 7.976 s at 1 Mbit/s.
         assert_eq!(now, at(7976.0));
     }
 }

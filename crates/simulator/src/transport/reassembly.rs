@@ -14,9 +14,9 @@ struct Block {
 /// Effect of a data segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrival {
-    /// The next byte expected, and nothing was held: the usual case.
+    /// The next expected byte, with nothing held: the usual case.
     InOrder,
-    /// The next byte expected, and it joined up with what was held.
+    /// The next expected byte, which connects to held data.
     FilledGap,
     /// Beyond a gap.
     OutOfOrder,
@@ -29,9 +29,9 @@ pub enum Arrival {
 pub struct Reassembly {
     next: u64,
     delivered_segments: u64,
-    /// Once something has come out of order.
+    /// Present once something has arrived out of order.
     held: Option<Box<Held>>,
-    /// Something is held beyond a gap.
+    /// Whether data is held beyond a gap.
     has_gap: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Reassembly {
 #[derive(Clone, Debug, Default)]
 struct Held {
     blocks: VecDeque<Block>,
-    /// A byte in each of the blocks reported last, the latest first.
+    /// A byte in each of the last reported blocks, the latest first.
     recent: [u64; MAXIMUM_SACK_BLOCKS],
     recent_runs: usize,
 }
@@ -57,7 +57,7 @@ impl Reassembly {
         last.map_or(self.next, |block| block.end)
     }
 
-    /// Forgets what is held beyond a gap.
+    /// Discards data held beyond a gap.
     pub fn discard(&mut self) {
         (self.held, self.has_gap) = (None, false);
     }
@@ -67,7 +67,7 @@ impl Reassembly {
         self.delivered_segments
     }
 
-    /// Something is held beyond a gap.
+    /// Whether data is held beyond a gap.
     #[inline]
     pub fn has_gap(&self) -> bool {
         self.has_gap
@@ -84,8 +84,7 @@ impl Reassembly {
         self.insert_with_gaps(start, end)
     }
 
-    /// This number of segments arrive, each the next expected, with nothing held: up to before
-    /// `end`.
+    /// `segments` segments arrive in order, with nothing held, ending before `end`.
     pub fn insert_batch(&mut self, segments: u64, end: u64) {
         self.next = end;
         self.delivered_segments += segments;
@@ -113,7 +112,7 @@ impl Reassembly {
         self.held.get_or_insert_default().insert(start, end)
     }
 
-    /// Writes at most `room` SACK blocks, the block reported last first.
+    /// Writes at most `room` SACK blocks, the last reported first.
     pub fn sack_blocks(&mut self, extra: &mut Extra, room: usize) {
         if let Some(held) = &self.held {
             held.sack_blocks(self.next, extra, room);
@@ -124,8 +123,8 @@ impl Reassembly {
 impl Held {
     /// A segment beyond a gap.
     fn insert(&mut self, start: u64, end: u64) -> Arrival {
-        // The first block that ends at or after the segment's beginning: the one it may touch.
-        // Mostly it is the last.
+        // The first block that ends at or after the segment's beginning, which it may touch: mostly
+        // the last.
         let index = match self.blocks.back() {
             Some(last) if last.end < start => self.blocks.len(),
             Some(last) if last.start <= start => self.blocks.len() - 1,
@@ -175,7 +174,7 @@ impl Held {
         self.recent_runs = kept;
     }
 
-    /// Writes at most `room` SACK blocks, the block reported last first.
+    /// Writes at most `room` SACK blocks, the last reported first.
     fn sack_blocks(&self, next: u64, extra: &mut Extra, room: usize) {
         let mut count = 0;
         for &byte in &self.recent[..self.recent_runs] {

@@ -1,4 +1,4 @@
-//! A TCP receiver: reassembly and acknowledgement policy.
+//! A TCP receiver: reassembly and ACK policy.
 
 use super::misbehaviour::Misbehaviour;
 use super::reassembly::{Arrival, Reassembly};
@@ -11,7 +11,7 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, Partner};
 use selfclock_congestion::units::{Duration, Time};
 
-/// A TCP receiver. What every segment touches comes first.
+/// A TCP receiver. Fields used by every segment come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -28,10 +28,10 @@ pub struct Receiver {
     /// Feedback in ACKs: ECE from a mark until the sender reports that it has reduced its window
     /// (classic).
     echo: Flags,
-    /// Wire bytes that arrived, repeated segments included.
+    /// Wire bytes that arrived, retransmissions included.
     arrived_bytes: u64,
     timer: Timer,
-    /// Acknowledgement number sent last; with `recent_timestamp` it makes RFC 7323's echo rule.
+    /// Last acknowledgement number; with `recent_timestamp` it implements RFC 7323's echo rule.
     last_acknowledgement: u64,
     recent_timestamp: Time,
     delayed_ack: DelayedAck,
@@ -40,7 +40,7 @@ pub struct Receiver {
     partner: Partner,
     /// Remaining time to live of the packets.
     ttl: u8,
-    /// The last segment was marked.
+    /// Whether the last segment was marked.
     last_was_marked: bool,
 }
 
@@ -84,17 +84,17 @@ impl Receiver {
         self.reassembly.delivered_segments()
     }
 
-    /// Wire bytes that arrived, repeated segments included.
+    /// Wire bytes that arrived, retransmissions included.
     pub fn arrived_bytes(&self) -> u64 {
         self.arrived_bytes
     }
 
-    /// A packet has arrived. The context's time may be ahead of the simulation's clock, but not
-    /// before that of the packet before.
+    /// Handles a packet. The context's time may be ahead of the simulation's clock, but not before
+    /// that of the previous packet.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
-        // At equal times the timer comes first, and run ahead of the clock, so does a timer whose
-        // time has come since.
+        // At equal times the timer comes first; ahead of the clock, also a timer that has expired
+        // since.
         if self.timer.deadline() <= context.now {
             let Context { events, network, .. } = context;
             let now = self.timer.deadline();
@@ -131,13 +131,13 @@ impl Receiver {
         self.on_data(context, packet, option);
     }
 
-    /// Inlined twice, so that the usual case, without an option, is compiled for itself.
+    /// Inlined twice, to specialize the usual case without an option.
     #[inline(always)]
     fn on_data(&mut self, context: &mut Context<'_>, packet: &Packet, option: Option<PeerOption>) {
         self.arrived_bytes += u64::from(packet.size);
         // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the
-        // timestamp echoed is that of the segment which the last acknowledgement asked for, so that
-        // a delayed acknowledgement echoes the earliest of the segments it covers.
+        // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
+        // echoes the earliest of its segments.
         let recent = self.recent_timestamp;
         if packet.sequence <= self.last_acknowledgement && (packet.sent >= recent || recent == Time::NEVER) {
             self.recent_timestamp = packet.sent;
@@ -155,8 +155,7 @@ impl Receiver {
             return self.acknowledge(context, request.option);
         }
         self.unacknowledged += 1;
-        // A ratio of 2 is what delayed acknowledgements do anyway, or what was switched off on
-        // purpose.
+        // A ratio of 2 equals delayed ACKs, or was disabled on purpose.
         let every =
             self.partner.ack_every().filter(|&every| every > 2).unwrap_or(1).max(self.delayed_ack.every);
         if self.unacknowledged >= every {
@@ -174,11 +173,11 @@ impl Receiver {
         }
     }
 
-    /// Notes a congestion mark. True if an ACK is due at once.
+    /// Handles a CE mark. True if an ACK is due at once.
     fn note_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.flags.has(Flags::CE);
         if self.ecn == Ecn::Classic {
-            // Where both come on one segment the mark is newer than the reduction.
+            // On one segment the mark is newer than the reduction.
             if packet.flags.has(Flags::CWR) {
                 self.echo = Flags::NONE;
             }
@@ -192,10 +191,9 @@ impl Receiver {
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
     }
 
-    /// If each of the next groups of `segments` segments with this payload, the first of which
-    /// begins at `sequence`, is answered by one acknowledgement and nothing else happens here: that
-    /// acknowledgement, its number and times to be filled in, and how many of the segments of a
-    /// group are left for that of the next.
+    /// The ACK template for groups of `segments` segments with this payload, the first of which
+    /// begins at `sequence`, if each is answered by one ACK and nothing else happens here; and the
+    /// number of segments of a group left for the next ACK.
     pub fn batch_acknowledgement(&self, segments: u64, sequence: u64, payload: u64) -> Option<(Packet, u64)> {
         let left = u64::from(self.unacknowledged);
         let alike = segments == u64::from(self.delayed_ack.every.max(1))
@@ -209,8 +207,8 @@ impl Receiver {
         alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))
     }
 
-    /// The timer leaves nothing in the event queue where such groups arrive at these times, and the
-    /// next each `gap` later.
+    /// Whether the timer leaves nothing in the event queue when such groups arrive at these times,
+    /// each `gap` after the previous one.
     pub fn sets_timer_quietly(&self, times: &[Time], left: u64, gap: Duration) -> bool {
         let Self { timer, delayed_ack, .. } = self;
         if times.len() == 1 {
@@ -225,9 +223,9 @@ impl Receiver {
             && timer.is_quiet_at(*set_at + delayed_ack.timer)
     }
 
-    /// This number of segments of this size on the wire have arrived, up to before `end`, the last
-    /// group sent at `sent`, and all before `acknowledged` are acknowledged. `timer_from`: when the
-    /// first of those left arrived, if there is one and the timer has to be set.
+    /// `segments` segments of this wire size have arrived, ending before `end`, the last group sent
+    /// at `sent`; everything before `acknowledged` is acknowledged. `timer_from`: arrival of the
+    /// first segment left over, if the timer must be set.
     pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),
@@ -249,7 +247,7 @@ impl Receiver {
         self.recent_timestamp
     }
 
-    /// An entry of the delayed-acknowledgement timer has come up.
+    /// Handles the delayed-ACK timer.
     pub fn on_timer(&mut self, context: &mut Context<'_>) {
         if self.timer.due(context.events, context.now, Target::DelayedAck(self.flow))
             && self.unacknowledged > 0
@@ -275,7 +273,7 @@ impl Receiver {
         context.network.send_inline(context.events, context.now, &mut packet);
     }
 
-    /// Acknowledges as no receiver may.
+    /// Acknowledges in ways forbidden to a receiver.
     #[cold]
     fn misbehave(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
         let Some(mut misbehaviour) = self.misbehaviour.take() else { return };

@@ -41,7 +41,7 @@ impl RttEstimator {
         match self.settings.arithmetic {
             TimerArithmetic::Rfc6298 => self.smooth(rtt.picoseconds()),
             TimerArithmetic::Bsd => {
-                // A coarse clock counts the ticks that fell between.
+                // A coarse clock counts the ticks in between.
                 let tick = self.settings.granularity;
                 let ticks = if tick.is_zero() {
                     rtt.picoseconds() // one tick is one picosecond
@@ -59,7 +59,7 @@ impl RttEstimator {
         self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
     }
 
-    /// The SYN was answered: the first sample of all.
+    /// The SYN was answered: the very first sample.
     pub fn sample_handshake(&mut self, sent: Time, now: Time) -> Duration {
         self.sample(sent, now);
         *self.handshake.insert(now.since(sent))
@@ -96,14 +96,14 @@ impl RttEstimator {
 
     /// The timer expired: "The host MUST set RTO <- RTO * 2 ("back off the timer")".
     pub fn back_off(&mut self) {
-        // Beyond the maximum it makes no difference; bounded so that it stays a finite number.
+        // Capped beyond the maximum timeout, so that it stays finite.
         self.backoff = (self.backoff * self.settings.backoff).min(1e9);
     }
 
-    /// Data transmission begins after the SYN or its answer was lost: "If the timer expires
+    /// Data transmission begins after the loss of the SYN or SYN-ACK: "If the timer expires
     /// awaiting the ACK of a SYN segment and the TCP implementation is using an RTO less than 3
     /// seconds, the RTO MUST be re-initialized to 3 seconds when data transmission begins" (RFC
-    /// 6298, rule 5.7). A timestamp may have given a sample; then that counts.
+    /// 6298, rule 5.7). A sample from a timestamp takes precedence.
     pub fn after_handshake_loss(&mut self) {
         if let State::Initial = self.state {
             self.settings.initial = self.settings.initial.max(Duration::from_milliseconds(3000));
@@ -111,7 +111,7 @@ impl RttEstimator {
         }
     }
 
-    /// The retransmission timeout now.
+    /// Current retransmission timeout.
     #[inline]
     pub fn timeout(&self) -> Duration {
         let settings = &self.settings;
@@ -134,10 +134,10 @@ impl RttEstimator {
         Duration::from_seconds(base.seconds() * self.backoff).min(settings.maximum)
     }
 
-    /// Time to the next probe of a closed window after this number of probes: "The sending host
-    /// SHOULD send the first zero-window probe when a zero window has existed for the
-    /// retransmission timeout period [...] and SHOULD increase exponentially the interval between
-    /// successive probes" (RFC 9293, section 3.8.6.1), also where they are answered.
+    /// Time to the next probe of a closed window after `probes` probes: "The sending host SHOULD
+    /// send the first zero-window probe when a zero window has existed for the retransmission
+    /// timeout period [...] and SHOULD increase exponentially the interval between successive
+    /// probes" (RFC 9293, section 3.8.6.1), even if they are answered.
     pub fn probe_timeout(&self, probes: u32) -> Duration {
         self.timeout().times(1 << probes.min(20)).min(self.settings.maximum)
     }
@@ -155,16 +155,15 @@ impl RttEstimator {
         }
     }
 
-    /// Smallest sample of all, that of the handshake included.
+    /// Smallest sample, including the handshake's.
     pub fn smallest(&self) -> Option<Duration> {
         self.minimum.into_iter().chain(self.handshake).min()
     }
 
-    /// Smallest RTT of a data segment; before the first, that of the handshake. The packets of the
-    /// handshake are smaller than a full segment: on a path with no queue their round trip is
-    /// shorter by what the data takes to transmit, which a delay-based algorithm would take for a
-    /// queue of its own. Linux leaves them out, too: `tcp_vegas_init` sets baseRTT after the SYN
-    /// was acknowledged.
+    /// Smallest RTT of a data segment; before the first sample, that of the handshake. Handshake
+    /// packets are smaller than a full segment: on a path without a queue their RTT is shorter by
+    /// the data's transmission time, which a delay-based algorithm would take for its own queue.
+    /// Linux excludes them, too: `tcp_vegas_init` sets baseRTT after the SYN was acknowledged.
     #[inline]
     pub fn minimum(&self) -> Option<Duration> {
         self.minimum.or(self.handshake)
@@ -209,8 +208,7 @@ mod tests {
         assert_eq!(rtt.timeout(), Transport::modern().timer.maximum);
     }
 
-    /// The handshake's packets are shorter: their round-trip time is the smallest until data has
-    /// one, then no more.
+    /// The handshake's packets are shorter: their RTT is the minimum only until data has a sample.
     #[test]
     fn the_handshake_is_not_the_smallest_round_trip() {
         let mut rtt = RttEstimator::new(Transport::modern().timer);

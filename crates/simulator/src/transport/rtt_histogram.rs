@@ -48,7 +48,7 @@ impl RttHistogram {
         }
     }
 
-    /// Asks for the counts, of which a path that does not change uses few.
+    /// Prefetches the counts, few of which an unchanging path uses.
     #[inline(always)]
     pub fn prefetch(&self) {
         if let Some(count) = self.counts.last() {

@@ -1,5 +1,5 @@
-//! A limit on what user-defined algorithms have in flight: a window that a mistake doubles with
-//! every ACK would otherwise take all memory before anything is said.
+//! A limit on the flight of user-defined algorithms: a window that erroneously doubles with every
+//! ACK would otherwise take all memory before any error.
 
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit};
 use selfclock_congestion::units::{Bytes, Duration, Rate};
@@ -10,16 +10,15 @@ use std::fmt;
 /// a shift of 14).
 pub const LARGEST_WINDOW: u64 = 1 << 30;
 
-/// How often a path may be filled before that counts as a mistake. Slow start fills BDP and queue
-/// twice before it hears of a loss; twice that is our choice.
+/// Number of times a path may be filled before it counts as an error. Slow start fills BDP and
+/// queue twice before it detects a loss; the factor of two above that is our choice.
 const FILLS: u64 = 4;
 
-/// Memory that a segment in flight takes: 64 bytes on its way and 24 at its sender, in rings that
-/// grow by an eighth, and the receiver's part of it.
+/// Memory per segment in flight: 64 bytes in transit and 24 at its sender, in rings that grow by an
+/// eighth, and the receiver's share.
 const BYTES_PER_SEGMENT: u64 = 128;
 
-/// Most payload that a connection of this flow may have in flight; built-in algorithms have no
-/// limit.
+/// Maximum payload in flight for a connection of this flow; unlimited for built-in algorithms.
 pub fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> Bytes {
     if !flow.protocol.tcp().is_some_and(|tcp| tcp.control.is_custom()) {
         return Bytes::MAX;
@@ -30,7 +29,7 @@ pub fn most_in_flight(plan: &Plan, flow: &FlowPlan) -> Bytes {
     let rtt = delays.fold(Duration::ZERO, |sum, delay| sum + delay);
     let queues = flow.forward.iter().map(|&link| match plan.links[link].queue {
         QueueLimit::Unlimited => 0,
-        // No packet is larger (RFC 791).
+        // Maximum size of a packet (RFC 791).
         QueueLimit::Packets(packets) => packets.saturating_mul(u64::from(u16::MAX)),
         QueueLimit::Bytes(bytes) => bytes.get(),
     });
@@ -47,19 +46,19 @@ fn longest(link: &LinkPlan) -> Duration {
     link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::max)
 }
 
-/// Segments that each flow with a user-defined algorithm may have in flight if all of them together
-/// are to stay within this much memory.
+/// Segments in flight per flow with a user-defined algorithm, such that all of them together stay
+/// within this memory.
 pub fn segments_within(plan: &Plan, memory: u64) -> u64 {
     let of_tcp = plan.flows.iter().filter(|flow| matches!(flow.protocol, Protocol::Tcp(_)));
     let custom = of_tcp.filter_map(|flow| flow.protocol.tcp()).filter(|tcp| tcp.control.is_custom()).count();
     memory / BYTES_PER_SEGMENT / (custom as u64).max(1)
 }
 
-/// Segments that an algorithm may have in flight. With more it is taken to have run away.
+/// Maximum number of segments in flight of an algorithm. Beyond it the algorithm counts as runaway.
 #[derive(Clone, Copy, Debug)]
 pub struct InFlightLimit {
     segments: usize,
-    /// Memory sets the limit, not the path.
+    /// Whether memory sets the limit, instead of the path.
     by_memory: bool,
 }
 
@@ -78,7 +77,7 @@ impl InFlightLimit {
         }
     }
 
-    /// No further segment may leave with this number in flight.
+    /// Whether no further segment may leave with this number in flight.
     pub fn is_reached(&self, segments: usize) -> bool {
         segments >= self.segments
     }
@@ -88,13 +87,13 @@ impl InFlightLimit {
         (self.segments as u64).saturating_mul(mss)
     }
 
-    /// The error of an algorithm that wants more.
+    /// The error of an algorithm that exceeds it.
     pub fn exceeded(&self, segments: usize, bytes: Bytes, cwnd: f64) -> Runaway {
         Runaway { segments, bytes, cwnd, by_memory: self.by_memory }
     }
 }
 
-/// More than a flow may have in flight.
+/// A flow exceeded its limit of data in flight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Runaway {
     /// Segments in flight.
@@ -103,7 +102,7 @@ pub struct Runaway {
     pub bytes: Bytes,
     /// Value of cwnd, segments.
     pub cwnd: f64,
-    /// Memory sets the limit, not the path.
+    /// Whether memory sets the limit, instead of the path.
     pub by_memory: bool,
 }
 

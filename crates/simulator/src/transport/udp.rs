@@ -1,4 +1,4 @@
-//! UDP endpoints: a source that knows no congestion, and a sink that counts.
+//! UDP endpoints: a source without congestion control, and a counting sink.
 
 use super::Context;
 use crate::engine::random::Purpose;
@@ -10,13 +10,13 @@ use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 /// IP and UDP header bytes.
 pub const UDP_HEADER: u32 = 28;
 
-/// One of the sizes that packets have.
+/// One of the packet sizes.
 #[derive(Clone, Copy, Debug)]
 struct SizeInMix {
     size: u32,
-    /// Part of the packets that have this size or one before it in the list.
+    /// Cumulative fraction of packets up to this entry of the list.
     up_to: f64,
-    /// Time that the packet takes at the rate of now.
+    /// Transmission interval of the packet at the current rate.
     interval: Duration,
 }
 
@@ -24,17 +24,17 @@ struct SizeInMix {
 #[derive(Clone, Debug)]
 pub struct UdpSource {
     flow: u32,
-    /// The packet sent last: of the next one only what differs is written. Boxed, for its cache
-    /// line of its own would make all senders lie as it does.
+    /// The last packet sent: the next one changes only some fields. Boxed, because its cache-line
+    /// alignment would apply to all senders.
     packet: Box<Packet>,
     packets: Vec<SizeInMix>,
-    /// Mean time between packets at the rate of now; zero while it is silent.
+    /// Mean time between packets at the current rate; zero while silent.
     interval: Duration,
     rate: Rate,
-    /// Rates to come, and how many of them have come.
+    /// Future rates, and the number already reached.
     rates: Vec<(Time, Rate)>,
     changes: usize,
-    /// Until then the rate stays what it is, and it is not zero.
+    /// Until then the rate is constant and not zero.
     steady_until: Time,
     arrivals: Arrivals,
     stream: Stream,
@@ -87,7 +87,7 @@ impl UdpSource {
         source
     }
 
-    /// Goes on to the next rate.
+    /// Switches to the next rate.
     fn change_rate(&mut self) {
         self.rate = self.rates.get(self.changes).map_or(Rate::default(), |&(_, rate)| rate);
         self.changes += 1;
@@ -112,8 +112,8 @@ impl UdpSource {
         };
     }
 
-    /// When something leaves that would leave so long after `now` at the rate of now: the way to it
-    /// is as many bits long whatever the rate. [`Time::NEVER`] if the rate stays zero.
+    /// Departure of a packet due `span` after `now` at the current rate, across changes: the number
+    /// of bits until then is independent of the rate. [`Time::NEVER`] if the rate stays zero.
     #[inline]
     fn after(&mut self, now: Time, gap: Duration) -> Time {
         let next = now + gap;
@@ -146,7 +146,7 @@ impl UdpSource {
 
     /// Begins at this time. A Poisson source waits an interval first, a constant one sends at once.
     pub fn begin(&mut self, context: &mut Context<'_>, start: Time) {
-        // The rate at the start is the last one that has come by then.
+        // The initial rate is the last one set by then.
         while self.rates.get(self.changes).is_some_and(|&(change, _)| change <= start) {
             self.change_rate();
         }
@@ -166,7 +166,8 @@ impl UdpSource {
         events.push_here(next, Target::Application(self.flow));
     }
 
-    /// It is time for a packet. Returns when the next will leave, if it will: the timer is not set.
+    /// Sends a packet that is due. Returns the departure of the next one, if any: the timer is not
+    /// set.
     #[inline]
     pub fn on_timer(&mut self, context: &mut Context<'_>) -> Option<Time> {
         if context.now >= self.stop {
@@ -176,7 +177,7 @@ impl UdpSource {
             [one] => one,
             _ => {
                 let drawn = self.sizes.uniform();
-                // The last one where the sum of the weights has been rounded to less than one.
+                // The last one if the sum of the weights has been rounded to less than one.
                 let last = self.packets.len() - 1;
                 self.packets[self.packets.iter().position(|kind| drawn < kind.up_to).unwrap_or(last)]
             }

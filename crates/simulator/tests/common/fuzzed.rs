@@ -8,10 +8,10 @@ use selfclock_simulator::scenario::{Grid, Scenario, read_delivery_trace};
 use selfclock_simulator::{Progress, Simulation};
 use std::sync::Arc;
 
-/// A scenario is small enough to be run if it has no more flows and links than this.
+/// Maximum number of flows and links of a scenario that is run.
 const FLOWS: usize = 50;
 const LINKS: usize = 200;
-/// Events that are run of it: a fast link makes many.
+/// Maximum number of events: a fast link makes many.
 const EVENTS: u64 = 20_000;
 
 /// Any text is a scenario or an error that can be printed; a small scenario runs.
@@ -40,9 +40,9 @@ pub fn grid(text: &str) {
     }
 }
 
-/// Any bytes are a delivery trace or an error that can be printed. A trace is the same when a
-/// scenario that holds it is read, and such a scenario runs; a link sends what it is given in
-/// order, after it has come, at opportunities, and no more than they carry.
+/// Any bytes are a delivery trace or an error that can be printed. A trace survives the round trip
+/// through a scenario's text, and that scenario runs; a link sends packets in order, after their
+/// arrival, at opportunities, and within their capacity.
 pub fn trace(bytes: &[u8]) {
     let trace = match read_delivery_trace(bytes, "fuzz.trace") {
         Ok(trace) => Arc::new(trace),
@@ -77,8 +77,7 @@ pub fn trace(bytes: &[u8]) {
     }
 }
 
-/// Option bytes are read or refused, and what is read says the same when it is written and read
-/// again.
+/// Option bytes are read or refused, and a decoded option survives encoding and decoding.
 pub fn options(bytes: &[u8]) {
     if let Ok(Some(option)) = PeerOption::decode(bytes) {
         let (written, length) = option.encode();

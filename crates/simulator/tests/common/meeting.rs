@@ -1,5 +1,5 @@
-//! Random networks in which packets meet at equal times: whole milliseconds, rates of which one is
-//! a multiple of the other, packets of 1000 bytes and acknowledgements of 40.
+//! Random networks in which packets meet at equal times: whole milliseconds, rates that are
+//! multiples of each other, packets of 1000 bytes and ACKs of 40.
 #![allow(dead_code)]
 
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// A tree of nodes, or with one link more, and flows across it.
+    /// A tree of nodes, optionally with one additional link, and flows across it.
     pub fn scenarios()(nodes in 2_usize..9)(
         parents in prop::collection::vec(0.0..1.0_f64, nodes - 1), wires in prop::collection::vec(wires(), nodes),
         chord in any::<bool>(), flows in prop::collection::vec(flows(nodes), 1..9), transport in transports(),

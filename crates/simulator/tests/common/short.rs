@@ -1,7 +1,7 @@
 //! The short scenarios of `tests/golden`: every algorithm on each of the paths, every parameter of
-//! each algorithm with another value, and what `variants.toml` adds.
+//! each algorithm with another value, and the additions of `variants.toml`.
 //!
-//! Algorithms and parameters are taken from the registry: none can be without a fingerprint.
+//! Algorithms and parameters are taken from the registry: none can lack a fingerprint.
 
 use selfclock_congestion::entry::{Entry, Part};
 use selfclock_congestion::parameter::{Kind, Parameter};
@@ -11,19 +11,19 @@ use std::path::PathBuf;
 /// The scenarios that every algorithm runs on.
 pub const PATHS: [&str; 9] =
     ["narrow", "wide", "lossy", "changing", "marked", "classic", "short", "measured", "slow"];
-/// Those in which all flows are of the algorithm.
+/// Paths on which all flows use the algorithm.
 const ALIKE: [&str; 3] = ["lossy", "marked", "classic"];
 
-/// A scenario file and what is changed in it.
+/// A scenario file with modifications.
 #[derive(Clone)]
 pub struct Short {
     /// Name of the file, without extension.
     pub path: &'static str,
     /// Its name among those of that file.
     pub name: String,
-    /// As `--set` takes them.
+    /// In the syntax of `--set`.
     pub overrides: Vec<String>,
-    /// A parameter is changed: the overrides without that change.
+    /// The overrides without the changed parameter, if one is changed.
     pub unchanged: Option<Vec<String>>,
 }
 
@@ -63,7 +63,8 @@ pub fn all() -> Vec<Short> {
                     path,
                     name: format!("{}, {change}", entry.name),
                     overrides: overrides(&format!(", {change}")),
-                    // What needs a partner is refused without it, and compared with neither.
+                    // An algorithm that needs a partner is refused without it, so nothing is
+                    // compared.
                     unchanged: Some(match (entry.name, parameter.name) {
                         ("lotka-volterra", name)
                             if name.starts_with("physical") || name.starts_with("available") =>
@@ -90,7 +91,7 @@ pub fn all() -> Vec<Short> {
     all
 }
 
-/// The flows of a path are of this algorithm; `more` is what follows its name in the table.
+/// Gives the flows of a path this algorithm; `more` follows its name in the table.
 fn choice(path: &str, entry: &Entry, more: &str) -> String {
     let flow = if ALIKE.contains(&path) { "*" } else { "0" };
     let kind = match entry.part {
@@ -102,7 +103,7 @@ fn choice(path: &str, entry: &Entry, more: &str) -> String {
     format!("flow.{flow}.congestion_control={{ {kind} = {:?}{more} }}", entry.name)
 }
 
-/// Where a parameter tells.
+/// Conditions under which a parameter has an effect.
 struct Home {
     path: &'static str,
     /// Other choices, as they follow the name of the algorithm.
@@ -146,7 +147,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("packet-pair", "ack_ratio") => {
             &["network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }"]
         }
-        // Duplicate ACKs are dropped, so that the end of a recovery opens the window at once.
+        // Duplicate ACKs are dropped, so that the end of recovery opens the window at once.
         ("hoe", "burst") => &[
             "network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }",
             "transport.delayed_ack.every=2",
@@ -163,7 +164,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             "transport.initial_ssthresh=600 segments",
             "duration=3 s",
         ],
-        // So little is left after 2 s that nothing can be measured any more.
+        // Too little is left after 2 s for any measurement.
         ("icim", "expiry") => &[
             "network.bottleneck.rate=100 Mbps",
             "network.bottleneck.delay=28 ms",
@@ -173,8 +174,8 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             "duration=8 s",
         ],
         ("adaptive", "congested_part_at_start") => &["transport.initial_ssthresh=60 segments"],
-        // The round trip takes a tenth longer in the middle of slow start: more than a sixteenth,
-        // less than an eighth.
+        // The round trip grows by a tenth in the middle of slow start: more than a sixteenth, less
+        // than an eighth.
         ("hystart++", "min_rtt_divisor") => {
             &["network.bottleneck.changes=[{ at = \"0.09 s\", delay = \"22 ms\" }]"]
         }
@@ -190,12 +191,11 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
     Home { path, beside, changes }
 }
 
-/// The other values of a parameter that are tried, as TOML: every other word, the other position of
-/// a switch, twice the default or half of it; where that is no change of what happens here, a value
-/// that is.
+/// Alternative values of a parameter, as TOML: every other word, the other position of a switch,
+/// twice the default or half of it; a value with an effect where that has none here.
 fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     let number = |text: &str, unit: f64| {
-        // One that depends on the transport begins with its value in the profile `modern`.
+        // One that depends on the transport starts with its value in the profile `modern`.
         let default: f64 = text.split(' ').next().and_then(|text| text.parse().ok()).expect("a number");
         let (least, most) = (parameter.range.0 / unit, parameter.range.1 / unit);
         match (entry.name, parameter.name) {
@@ -203,7 +203,7 @@ fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
             ("scalable", "legacy_window") | ("bic" | "highspeed", "low_window") => 1000.0,
             ("icim", "minimum_window") => 300.0,
             ("adaptive", "maximum_k") => 2.0,
-            // ProbeRTT, every 5 s, renews the estimate before 10 s are over.
+            // ProbeRTT, every 5 s, renews the estimate within 10 s.
             ("bbr3", "min_rtt_window") => 5.0,
             ("bbr3", "reno_rounds") | ("vegas", "gamma") => 20.0,
             _ if default * 2.0 <= most && default > 0.0 => default * 2.0,
@@ -213,7 +213,7 @@ fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     };
     match parameter.kind {
         Kind::Switch => vec![(parameter.default == "false").to_string()],
-        // What the transport says here: bytes count.
+        // Equal to the transport's setting here: bytes count.
         Kind::Choice(_) if (entry.name, parameter.name) == ("reno", "counting") => {
             vec!["\"per-ack\"".to_owned()]
         }
@@ -224,7 +224,7 @@ fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
         Kind::Count | Kind::Packets | Kind::OrWord(..) | Kind::Either(..) | Kind::Several(_) => {
             unreachable!("no algorithm has a parameter of this kind")
         }
-        // The defaults are rates that are not known.
+        // The defaults are unknown rates.
         Kind::Rate => vec!["\"30 Mbps\"".to_owned()],
         Kind::Duration | Kind::Bytes => {
             let (value, unit) = parameter.default.split_once(' ').expect("a number and a unit");

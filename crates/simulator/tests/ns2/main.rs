@@ -1,8 +1,8 @@
-//! Against ns-2.35: the two networks of the packet-pair paper, figures 7 and 10.
+//! Comparison with ns-2.35: the two networks of the packet-pair paper, figures 7 and 10.
 //!
-//! A run either is ns-2's, packet by packet, or it stands in [`DIFFERENCES`] with the first packet
-//! that differs and why. `docs/validation-ns2.md` shows the figures, and must show those that come
-//! out here.
+//! A run either equals ns-2's, packet by packet, or is listed in [`DIFFERENCES`] with the first
+//! differing packet and the reason. `docs/validation-ns2.md` shows the figures, which must equal
+//! those computed here.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -12,7 +12,7 @@ use run::{Settings, Totals};
 use selfclock_simulator::plan::Recovery::{self, NewReno, Reno, Sack, Tahoe};
 use std::fmt::Write;
 
-/// Why a run is not ns-2's from some packet on.
+/// Why a run differs from ns-2's from some packet on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reason {
     Resends,
@@ -70,11 +70,11 @@ impl Reason {
 /// Recovery, segments per acknowledgement, segment size, window, figure, limited transmit.
 type Key = (Recovery, u32, u64, u64, u32, bool);
 
-/// The first packet that differs: ns-2's time in microseconds and segment, ours, and the reason.
-/// The last column says whether drops agree and segments sent agree within a tenth all the same.
+/// The first differing packet: ns-2's time in microseconds and segment, ours, and the reason. The
+/// last column says whether drops agree and segments sent agree within a tenth nevertheless.
 type Difference = (Key, [(u64, u64); 2], Reason, bool);
 
-/// Every run that is not ns-2's packet by packet.
+/// Every run that differs from ns-2's.
 #[rustfmt::skip]
 const DIFFERENCES: &[Difference] = &[
     ((Tahoe, 1, 512, 20, 7, true), [(1727571, 31), (1949158, 31)], Reason::Resends, true),

@@ -21,8 +21,7 @@ pub struct Settings {
     pub size: u64,
     /// The receiver's window and the initial ssthresh, in segments.
     pub window: u64,
-    /// Figure 7: both directions of the bottleneck alike. Figure 10: acknowledgements come back at
-    /// 4.8 kbit/s.
+    /// Figure 7: both directions of the bottleneck alike. Figure 10: ACKs return at 4.8 kbit/s.
     pub figure: u32,
     pub limited_transmit: bool,
 }
@@ -32,7 +31,7 @@ pub struct Settings {
 pub struct Totals {
     /// Highest segment sent, counted from 1.
     pub sent: u64,
-    /// Highest segment acknowledged, as the sender knows.
+    /// Highest segment acknowledged, as known to the sender.
     pub acknowledged: u64,
     pub drops: u64,
     pub acknowledgements_dropped: u64,
@@ -107,9 +106,9 @@ fn read_sends(line: &str) -> Vec<(u64, u64)> {
 }
 
 /// ns-2 draws for each sender how far its clock of 10 ms ticks is ahead of the simulation's; a
-/// round-trip sample is the number of ticks that fell into it, so the retransmission timer depends
-/// on that. In these runs it was between 5.34 and 5.81 ms. Our clocks tick at the multiples of 10
-/// ms, so a flow that starts this much later sees the same ticks.
+/// round-trip sample is the number of ticks in it, which determines the retransmission timer. In
+/// these runs the offset was between 5.34 and 5.81 ms. Our clocks tick at the multiples of 10 ms,
+/// so a flow that starts this much later sees the same ticks.
 const START: Duration = Duration::from_microseconds(5_600);
 
 impl Settings {
@@ -123,9 +122,9 @@ impl Settings {
         )
     }
 
-    /// How far apart two sendings of the same packet may be. A run of SACK is never the same to the
+    /// Tolerance between two transmissions of the same packet. SACK runs never agree to the
     /// microsecond: a SACK option has two bytes of kind and length and two of padding, which ns-2
-    /// leaves out; they take 64 µs at 500 kbit/s and 6.7 ms at 4.8 kbit/s.
+    /// omits; they take 64 µs at 500 kbit/s and 6.7 ms at 4.8 kbit/s.
     fn tolerance_us(&self) -> u64 {
         match self.recovery {
             Recovery::Sack => 12_000,
@@ -133,8 +132,8 @@ impl Settings {
         }
     }
 
-    /// The first packet that the two send differently: what ns-2 sends and what we send, each at
-    /// its time in microseconds; zeros where a run is at its end.
+    /// The first packet sent differently: ns-2's and ours, each with its time in microseconds;
+    /// zeros where a run has ended.
     pub fn first_difference(&self, ns2: &Run, ours: &Run) -> Option<[(u64, u64); 2]> {
         let at = |result: &Run, index: usize| result.sends.get(index).copied().unwrap_or_default();
         (0..ns2.sends.len().max(ours.sends.len()))

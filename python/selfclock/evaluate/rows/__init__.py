@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from selfclock.evaluate.rows import aqm, changes, faults, misbehaviour, papers, queues, sharing, short, smoothness
 
-#: S1 to S20, as RFC 9743 would have them; then tests of single mechanisms, for the algorithms that
-#: have these.
+#: S1 to S20, for RFC 9743; then tests of single mechanisms, for the algorithms that have them.
 ROWS = [
     faults.OUTAGE,
     queues.BUFFERBLOAT,

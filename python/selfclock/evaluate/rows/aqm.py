@@ -32,9 +32,9 @@ else:
 PATH, LIMIT_BDP, BEGIN_S, END_S = Path(50, 40), 2.0, 90.0, 150.0
 COUNTS, SEEDS = (1, 2, 10), (1, 2)
 
-#: RED as Floyd, Gummadi and Shenker set it (Adaptive RED, 2001): a minimum of half of 5 ms at the
-#: link's rate, here 10 packets, the average over about the packets of a second. The others have the
-#: defaults of their RFCs.
+#: RED as configured by Floyd, Gummadi and Shenker (Adaptive RED, 2001): a minimum of half of 5 ms
+#: at the link's rate, here 10 packets, and an average over about a second of packets. The others
+#: have the defaults of their RFCs.
 DISCIPLINES: dict[str, dict[str, Setting]] = {
     "red": {"adaptive": True, "minimum": "10 packets", "weight": 0.00024},
     "codel": {},
@@ -107,7 +107,7 @@ AQM = Row(
 
 # S14. A queue that marks above a quarter of a bandwidth-delay product and has room for four.
 MARKED, MARK_BDP, MARKED_BDP, MARKED_WARM_S, MARKED_END_S = Path(10, 40), 0.25, 4.0, 5.0, 30.0
-#: A round trip in which a mark arrives must have a cut by so much of the window.
+#: Minimum cut of the window in a round trip in which a mark arrives, as a fraction.
 CUT = 0.01
 
 
@@ -118,17 +118,17 @@ def _marked(subject: Subject) -> dict[int, Scenario]:
         return {0: scenario("marks", MARKED, [flow(told)], seconds=MARKED_END_S, queue=queue, samples_s=0.002,
                             routers=subject.routers, packets=True)}  # fmt: skip
     except ScenarioError:
-        # An algorithm without an answer to marks is not let on the network with ECN.
+        # An algorithm without a response to marks is not allowed on the network with ECN.
         return {}
 
 
 def cuts(
     marks: NDArray[np.float64], times: NDArray[np.float64], window: NDArray[np.float64], rtt: NDArray[np.float64]
 ) -> tuple[int, int]:
-    """Return round trips that began with a mark, and those of them in which the window was cut.
+    """Return the number of round trips that began with a mark, and of those in which the window was cut.
 
-    A mark is echoed and answered within two round trips. After a cut what was marked before it is
-    not a reason for another one, for a round trip (RFC 3168, section 6.1.2).
+    A mark is echoed and answered within two round trips. After a cut, earlier marks do not require
+    another one for a round trip (RFC 3168, section 6.1.2).
     """
     rounds = answered = 0
     ready = -1.0

@@ -1,4 +1,4 @@
-"""A path that changes: another flow, a burst of other traffic, another route, a radio link. S10, S11, S12, S17."""
+"""A changing path: another flow, a burst of cross traffic, another route, a radio link. S10, S11, S12, S17."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ else:
 
 
 def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: float) -> NDArray[np.float64]:
-    """Growth of a running total over the span that begins at each time, per second; NaN where the run ends before."""
+    """Growth of a running total over the period that begins at each time, per second; NaN if the run ends before."""
     ahead = np.interp(times + span_s, times, total, right=np.nan)
     return np.asarray((ahead - total) / span_s)
 
 
-# S10. The second flow joins at some place in a cycle of the first, in congestion avoidance from its
-# initial window on, as in the ramp-up tests of the evaluation suite. After slow start both have the
-# same at once, as its overshoot halves both: Reno took a quarter of a second.
+# S10. The second flow joins at some point of the first one's cycle, in congestion avoidance from
+# its initial window on, as in the ramp-up tests of the evaluation suite. After slow start both
+# would be equal at once, because its overshoot halves both: Reno took a quarter of a second.
 JOINED, JOIN_S, JOIN_JITTER_S, JOIN_END_S = Path(20, 40), 30.0, 5.0, 215.0
 JOIN_SEEDS = (1, 2, 3, 4, 5)
 WITHIN, ROUNDS = 0.2, 10
@@ -44,12 +44,12 @@ WITHIN, ROUNDS = 0.2, 10
 
 @dataclass(frozen=True)
 class Joined:
-    """How a second flow found its place."""
+    """Convergence of a second flow."""
 
     #: From its start until both are within 20 % of half of the path, averaged over ten round trips;
     #: or infinite.
     seconds: float
-    #: Its part of what both have, averaged over a second.
+    #: Its share of the total, averaged over a second.
     series: Line
 
 
@@ -109,9 +109,9 @@ CONVERGENCE = Row(
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
-# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a quarter of the
-# bandwidth-delay product as queue. With the suite's 1024 packets a flow that has a quarter of the
-# rate has a window above that product already.
+# S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a queue of a quarter of the
+# BDP. With the suite's 1024 packets a flow with a quarter of the rate already has a window above
+# the BDP.
 TRANSIENT_PATH, TRANSIENT_BDP, OTHER_MBPS = Path(100, 100), 0.25, 75.0
 TRANSIENT_S, RELEASE_S, ONSET_S = 60.0, 200.0, 100.0
 NEARLY_ALL = 0.9
@@ -120,7 +120,7 @@ TRANSIENT_SEEDS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Transient:
-    """Effect of a burst of other traffic, and its losses."""
+    """Effect of a burst of cross traffic, and its losses."""
 
     #: Time to 90 % of the path after it has gone, s; or packets that it lost in 100 s.
     number: float
@@ -203,7 +203,7 @@ CHANGE_SEEDS = (1, 2, 3)
 
 @dataclass(frozen=True)
 class Changed:
-    """How a flow took a change of its path."""
+    """Response of a flow to a change of its path."""
 
     seconds: float
     series: Line

@@ -40,7 +40,7 @@ else:
 CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
 #: The flight, the tail loss probe and the first RTO are over by then.
 FIRST_S = 1.0
-#: Twice, less what the granularity of the timer, 1 ms, can take off.
+#: A factor of two, less the granularity of the timer, 1 ms.
 DOUBLING = Marks(1.95, larger_is_better=True)
 
 
@@ -51,7 +51,7 @@ class Outage:
     #: Smallest ratio of an interval between two packets to the one before it.
     ratio: float
     packets: int
-    #: From the end of the outage until data is acknowledged, seconds; infinite: never.
+    #: From the end of the outage until data is acknowledged, seconds; infinite for never.
     back_s: float
     series: Line
 
@@ -87,7 +87,7 @@ def _judge_outage(lab: Lab, subject: Subject) -> Judged:
     found = lab.readings(DEAD_PATH, subject)[0]
     counted = Case(f"packets from {FIRST_S:g} s after its beginning on", float(found.packets))
     if math.isinf(found.ratio):
-        # Fewer than three packets in 29 s: it is as quiet as can be.
+        # Fewer than three packets in 29 s: hardly any load.
         return Judged(None, "pass", (counted,), "too few packets for a ratio")
     cases = (case("ratio of intervals", found.ratio, DOUBLING), counted)
     back = "never" if math.isinf(found.back_s) else f"{found.back_s:.1f} s"
@@ -164,7 +164,7 @@ REORDERING = Row(
 
 # S16.
 LOSSY, LOSSY_WARM_S, LOSSY_END_S, PROBABILITIES = Path(100, 40), 20.0, 120.0, (1e-5, 1e-4, 1e-3, 1e-2)
-#: From here on the link holds it back, not the loss.
+#: From here on the link limits it, not the loss.
 FULL = 0.8
 
 
@@ -190,7 +190,7 @@ def _goodputs(lab: Lab, subject: Subject) -> dict[float, Samples]:
 
 
 def _reno_mbps(probability: float) -> float:
-    """Reno's response function with delayed acknowledgements, sqrt(3/4p) segments a round trip (Mathis et al. 1997)."""
+    """Reno's response function with delayed ACKs, sqrt(3/4p) segments per round trip (Mathis et al. 1997)."""
     return math.sqrt(0.75 / probability) * SEGMENT_B * 8 / LOSSY.rtt_s / 1e6
 
 

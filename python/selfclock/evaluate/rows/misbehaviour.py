@@ -1,4 +1,4 @@
-"""Partners that cheat, and partners that are not there: S18, S19."""
+"""Cheating and absent partners: S18, S19."""
 
 from __future__ import annotations
 
@@ -21,19 +21,18 @@ if TYPE_CHECKING:
 
 PATH = Path(20, 40)
 
-# S18. Transfers to a receiver that cheats, beside a CUBIC flow that does not; and a long flow in
-# its place.
+# S18. Transfers to a cheating receiver, beside an honest CUBIC flow; and a long flow in its place.
 SIZE, BEGIN_S, EVERY_S, REPEATS, END_S = "1 MB", 15.0, 5.0, 10, 75.0
 LONG_END_S, LONG_BEGIN_S = 80.0, 20.0
 SEEDS = (1, 2)
 
-#: Savage et al. 1999: an acknowledgement for each tenth of what one would acknowledge. Any receiver
-#: may acknowledge every segment, so that the honest one does, too.
+#: Savage et al. 1999: ten ACKs in place of one. A receiver may acknowledge every segment, so the
+#: honest one does, too.
 PARTS = 10
-#: A tenth of the interval that it has measured, ten times the rate.
+#: A tenth of the measured interval, ten times the rate.
 LIE = 0.1
 
-#: Algorithms whose receivers tell them more than what has arrived.
+#: Algorithms whose receivers report more than arrivals.
 _TOLD = {"packet-pair", "modified-swift-start", "quick-start", "xcp"}
 
 
@@ -55,7 +54,7 @@ def _cheats(subject: Subject) -> list[Cheat]:
     return [DIVIDES, *([LIES] if _TOLD & set(map(str, subject.control.values())) else [])]
 
 
-#: Which cheat, whether it does, the kind of flow, the seed.
+#: Cheat, whether it is active, kind of flow, seed.
 Key = tuple[str, bool, str, int]
 
 
@@ -78,7 +77,7 @@ def _cheating(subject: Subject) -> dict[Key, Scenario]:
 
 
 def _read_cheating(reading: Reading, key: Key) -> float:
-    """Rate of the receiver that may cheat, bit/s."""
+    """Rate of the possibly cheating receiver, bit/s."""
     if key[2] == "long":
         return reading.rate_bps("flow2", LONG_BEGIN_S, LONG_END_S)
     given = [END_S - BEGIN_S - EVERY_S * number for number in range(REPEATS)]
@@ -95,7 +94,7 @@ def _judge_cheating(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(CHEATING, subject)
 
     def gain(cheat: Cheat, kind: str) -> Samples:
-        """Of the means: a long flow beside another of its kind differs from seed to seed."""
+        """Of the means: a long flow beside another of its kind varies from seed to seed."""
         honest, cheating = (
             Samples.of(own[cheat.name, cheats, kind, seed] for seed in SEEDS) for cheats in (False, True)
         )

@@ -1,4 +1,4 @@
-"""Tests of single mechanisms, for the algorithms that have them: packet pairs, ways to begin, Lotka-Volterra, ALTCP."""
+"""Tests of single mechanisms, for the algorithms that have them: packet pairs, starts, Lotka-Volterra, ALTCP."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
 
 PATH, SIZE, END_S = Path(20, 40), "1 MB", 60.0
-#: A packet of 1500 B takes 0.12 ms there, and a clock of 10 ms sees nothing of it.
+#: A packet of 1500 B takes 0.12 ms there, which a clock of 10 ms cannot resolve.
 FAST_PATH = Path(100, 40)
 SEEDS = (1, 2, 3, 4, 5)
 
-#: The starts that the Swift Start paper is about.
+#: The starts of the Swift Start paper.
 SWIFT = {"swift-start", "modified-swift-start", "quick-start"}
 
 
@@ -42,7 +42,7 @@ def _window_only(window: str) -> Callable[[Subject], str | None]:
 
 
 def _completion(reading: Reading, _key: object) -> float:
-    """Mean time of the transfers, seconds; one that is not complete counts with the whole run."""
+    """Mean time of the transfers, seconds; an incomplete one counts with the whole run."""
     sized = [each for each in reading.flows if each["algorithm"] != "udp"]
     times = [END_S if each["completion_s"] is None else each["completion_s"] for each in sized]
     return sum(times) / len(times)
@@ -180,7 +180,7 @@ CROSSED = _transfers(
 
 # Lotka-Volterra.
 LV_BEGIN_S, LV_END_S, ERRORS = 30.0, 90.0, (0.8, 1.0, 1.2)
-#: K of the thesis is a rate on the wire. A = K: no other traffic.
+#: K of the thesis is a rate on the wire. A = K: no cross traffic.
 _not_lv = _window_only("lotka-volterra")
 
 
@@ -264,10 +264,10 @@ NOISY_A = Row(
     excludes=_not_lv,
 )
 
-#: Wide enough that each of ten flows has the window of 50 segments that it measures with.
+#: Wide enough that each of ten flows has the window of 50 segments that measurements need.
 WIDE_PATH, WIDE_BEGIN_S, WIDE_END_S = Path(200, 100), 60.0, 120.0
 SPECIES = (1, 2, 5, 10)
-#: n species with gamma = 0.9 have together n / (1 + 0.9 (n - 1)) of K, less than 1 / 0.9.
+#: n species with gamma = 0.9 together have n / (1 + 0.9 (n - 1)) of K, less than 1 / 0.9.
 SUM_MARKS = Marks(1 / 0.9, 1.5)
 
 

@@ -1,4 +1,4 @@
-"""Queue, loss and use of one bottleneck: S2, S3, S4."""
+"""Queue, loss and utilization of one bottleneck: S2, S3, S4."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import np
 
-# S2: long enough for a few of Reno's cycles, of about a minute at a window of up to five
-# bandwidth-delay products.
+# S2: long enough for several of Reno's cycles, of about a minute at a window of up to five BDP.
 DEEP, DEEP_BDP, DEEP_WARM_S, DEEP_END_S = Path(20, 40), 4.0, 60.0, 300.0
 
 
@@ -79,7 +78,7 @@ BUFFERBLOAT = Row(
 # S3 and S4. The path of the access scenario of the evaluation suite, without its 100 ms of buffer.
 GRID, GRID_WARM_S, GRID_END_S = Path(100, 40), 30.0, 90.0
 FLOWS, BUFFERS_BDP = (1, 2, 10, 50), (0.1, 0.5, 1.0, 2.0)
-#: Flows start one after the other within a second.
+#: Flows start in turn within a second.
 START_JITTER_S = 1.0
 
 
@@ -113,7 +112,7 @@ LOSS_BELOW, LOSS_OF_CUBIC, LOSS_WARNS = 0.01, 2.0, 0.05
 
 
 def loss_marks(cubic: float) -> Marks:
-    """Return the marks of a loss rate where CUBIC's is known."""
+    """Return the marks of a loss rate for a known one of CUBIC."""
     return Marks(max(LOSS_BELOW, LOSS_OF_CUBIC * cubic), max(LOSS_WARNS, LOSS_OF_CUBIC * cubic))
 
 

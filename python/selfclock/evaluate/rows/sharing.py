@@ -27,7 +27,7 @@ else:
 
 SEEDS = (1, 2, 3)
 
-# S5. A flow joins every two seconds; what they have is compared after two minutes.
+# S5. A flow joins every two seconds; their rates are compared after two minutes.
 EQUAL, COUNTS, JOINS_EVERY_S, EQUAL_BEGIN_S, EQUAL_END_S = Path(50, 40), (2, 3, 5, 10), 2.0, 120.0, 180.0
 
 
@@ -77,19 +77,18 @@ INTRA = Row(
     lines=_equal_lines,
 )
 
-# S6. Two flows, 160 ms against one of these; a quarter of the bandwidth-delay product at 160 ms as
-# queue.
+# S6. Two flows, 160 ms against one of these; a queue of a quarter of the BDP at 160 ms.
 UNEQUAL, LONG_MS, SHORT_MS, UNEQUAL_BDP = Path(20, 160), 160, (10, 20, 40, 80, 160), 0.25
 UNEQUAL_BEGIN_S, UNEQUAL_END_S = 100.0, 400.0
 
 
 @dataclass(frozen=True)
 class Unequal:
-    """Two flows: the one with the shorter round-trip time over the other."""
+    """Two flows: the ratio of the one with the shorter RTT to the other."""
 
     #: Of the throughputs.
     ratio: float
-    #: Of the mean round-trip times that the flows had, queue included, turned round: 1 or more.
+    #: Inverse ratio of the flows' mean RTTs, queue included: 1 or more.
     rtt_ratio: float
 
 
@@ -164,7 +163,7 @@ RTT = Row(
     lines=_unequal_lines,
 )
 
-# S7 and S8. Flows under test beside flows of what is deployed.
+# S7 and S8. Flows under test beside flows of deployed algorithms.
 SHARED, SHARED_BUFFERS_BDP, SHARED_COUNTS = Path(50, 40), (0.25, 1.0), (1, 5)
 SHARED_BEGIN_S, SHARED_END_S, ANY_S = 30.0, 150.0, 60.0
 DEPLOYED = ("reno", "cubic")
@@ -177,7 +176,7 @@ class Shared:
 
     measures: tuple[float, float, float]
     least_share: float
-    #: Part of the goodput that the flows under test had.
+    #: Goodput share of the flows under test.
     share: float
 
 
@@ -235,7 +234,7 @@ MIXED = Experiment("beside what is deployed", _mixed, _read_mixed)
 
 
 def harm(metric: str, alone: float, beside: float) -> float:
-    """Return the harm of Ware et al. (HotNets 2019): the part of a measure that is lost, from 0 to 1."""
+    """Return the harm of Ware et al. (HotNets 2019): the fraction of a measure that is lost, from 0 to 1."""
     if metric == "rate":
         lost = (alone - beside) / alone if alone > 0 else 0.0
     else:

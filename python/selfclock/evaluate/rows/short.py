@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 PATH = Path(20, 40)
 SIZES_KB = (10, 100, 1000)
 
-#: Beside a CUBIC flow that has settled a short flow begins every five seconds.
+#: A short flow begins every five seconds beside a CUBIC flow that has settled.
 BEGIN_S, EVERY_S, REPEATS, JITTER_S, END_S = 15.0, 5.0, 10, 1.0, 75.0
 ALONE_S = 20.0
 SEEDS = (1, 2)
@@ -49,7 +49,7 @@ def _scenarios(subject: Subject) -> dict[tuple[str, int, int], Scenario]:
 
 
 def _read(reading: Reading, key: tuple[str, int, int]) -> float:
-    """Mean completion time, seconds; a flow that is not complete counts with the time that it was given."""
+    """Mean completion time, seconds; an incomplete flow counts with the time available to it."""
     alone = key[0] == ALONE
     short = reading.flows if alone else reading.flows[1:]
     given = [ALONE_S] if alone else [END_S - BEGIN_S - EVERY_S * number for number in range(REPEATS)]

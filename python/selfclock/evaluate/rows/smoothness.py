@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import np
 
-#: Wide enough that regular losses hold it back, not the link.
+#: Wide enough that regular losses limit it, not the link.
 PATH = Path(100, 40)
 #: One packet in a thousand is lost until `PERSISTENT_S`, then one in every round trip until
 #: `FREE_S`, then none.
 EVERY, WARM_S, PERSISTENT_S, FREE_S, END_S = 1000, 15.0, 50.0, 60.0, 66.0
-#: The recovery from the last of the losses is over.
+#: Recovery from the last of the losses is over.
 FREE_WARM_S = 1.0
 
 
@@ -36,9 +36,9 @@ FREE_WARM_S = 1.0
 class Triple:
     """The three measures, and the window of the run."""
 
-    #: Largest part of its rate that it gives up from one round trip to the next.
+    #: Largest fraction of its rate that it gives up from one round trip to the next.
     cut: float
-    #: Round trips with a loss each until its rate is half; infinite: never.
+    #: Round trips with one loss each until its rate is halved; infinite for never.
     rounds: float
     #: Largest growth of its window in a round trip without loss, segments.
     growth: float
@@ -66,8 +66,7 @@ def _read(reading: Reading, _key: object) -> Triple:
     steady = rate[between(WARM_S, PERSISTENT_S)]
     cut = float((1 - steady[1:] / np.maximum(1.0, steady[:-1])).max())
     usual = steady[-250:].mean()
-    # The mean of three round trips: the bursts of a sender that is not paced fall into one or the
-    # other.
+    # The mean of three round trips: the bursts of an unpaced sender fall into one or the other.
     after = np.convolve(rate[between(PERSISTENT_S, FREE_S)], np.ones(3) / 3, "valid")
     rounds = float(np.argmax(after <= usual / 2)) + 2 if (after <= usual / 2).any() else math.inf
     free = window[between(FREE_S + FREE_WARM_S, END_S)]

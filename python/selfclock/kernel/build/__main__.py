@@ -1,4 +1,4 @@
-"""`make kernel-objects`: the prebuilt objects again. Names after it limit which."""
+"""`make kernel-objects`: rebuild the prebuilt objects, or those named."""
 
 import sys
 from pathlib import Path

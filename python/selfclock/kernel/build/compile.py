@@ -1,4 +1,4 @@
-"""From a crate to an object: Rust to bitcode, `double` lowered to calls, linked with the C around it, compiled."""
+"""From a crate to an object: Rust to bitcode, `double` lowered to calls, linked with the C part, compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BuildError", "build", "build_object"]
 
 _ENTRIES = ("sc_begin", "sc_ack", "sc_other", "SC_FLOW_SIZE")
-#: Kept of the C part: programs, maps and the registration.
+#: Exported symbols of the C part: programs, maps and the registration.
 _KEPT = (
     "begin",
     "end",
@@ -63,7 +63,7 @@ def build(parts: list[Parts], source: Path, work: Path, out: Path) -> list[Path]
 
 
 def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path) -> Path:
-    """Builds one object. The file appears when it is whole."""
+    """Builds one object. The file appears when complete."""
     work.mkdir(parents=True, exist_ok=True)
     libraries = _rust(tools, parts, source, work)
     rust, words = _lowered(tools, libraries, work)
@@ -86,7 +86,7 @@ def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path
 
 
 def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
-    """The bitcode of the crate and of all that it uses, the crate first."""
+    """The bitcode of the crate and its dependencies, the crate first."""
     crate = work / "crate"
     (crate / "src").mkdir(parents=True, exist_ok=True)
     quoted = {name: json.dumps(str(source.resolve() / "crates" / name)) for name in ("congestion", "kernel")}
@@ -111,7 +111,7 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     bitcode = work / "bitcode"
     shutil.rmtree(bitcode, ignore_errors=True)
     files = []
-    # The crate itself first: what nothing before it needs is not linked in.
+    # The crate itself first: unneeded dependencies are not linked in.
     archives.reverse()
     for archive in sorted(archives, key=lambda it: "selfclock_object" not in it.stem):
         folder = bitcode / archive.stem
@@ -123,12 +123,11 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
 
 
 def _lowered(tools: Tools, libraries: list[Path], work: Path) -> tuple[Path, int]:
-    """The Rust in one module without `double`, and the words of 64 bits that a connection takes."""
+    """The Rust in one module without `double`, and the number of 64-bit words of a connection."""
     whole, small, text, bitcode = work / "rust.bc", work / "small.bc", work / "rust.ll", work / "lowered.bc"
     for number, library in enumerate(libraries):
         if "libm-" in library.name and "selfclock" not in library.name:
-            # Its cube root is correctly rounded, and so is the one in float.h, which takes its
-            # place.
+            # Its cube root is correctly rounded, and so is its replacement in float.h.
             libraries[number] = work / "libm.bc"
             tools("llvm-extract", "--delete", "--rfunc=libm4math4cbrt4cbrt", library, "-o", libraries[number])
     tools("llvm-link", libraries[0], "--only-needed", *libraries[1:], "-o", whole)
@@ -167,7 +166,7 @@ def _soft_float(tools: Tools, folder: Path, work: Path) -> tuple[Path, list[str]
 
 
 def _without_lines(text: str) -> str:
-    """One place in the source for each function: what the verifier needs to know of it, at a third of the size."""
+    """Keeps one source location per function: the verifier needs no more, at a third of the size."""
     number = max(int(it) for it in re.findall(r"^!(\d+) = ", text, re.MULTILINE)) + 1
     lines: list[str] = []
     places: list[str] = []

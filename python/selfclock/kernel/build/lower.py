@@ -1,9 +1,9 @@
 """Lowers `double` in LLVM's textual IR to calls on 64-bit integers, because BPF has no floating point.
 
-The functions that are called are those of `bpf/float.h`. LLVM 23 has an option of its own for this
-(`--bpf-allows-libcalls`); Rust's stable compiler and the packages of distributions are at LLVM 22,
-whose BPF backend refuses every operation on a `double`. What BPF cannot do at all (128-bit
-arithmetic, allocation) is refused, with the place in the source.
+The called functions are those of `bpf/float.h`. LLVM 23 has an option for this
+(`--bpf-allows-libcalls`); Rust's stable compiler and distribution packages are at LLVM 22, whose
+BPF backend refuses every operation on a `double`. Operations impossible in BPF (128-bit arithmetic,
+allocation) are refused, with their source location.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _COMPARISONS = {
     "ueq": ("__selfclock_uedf2", "eq"),
     "one": ("__selfclock_uedf2", "ne"),
 }
-# Functions that have a counterpart: by a part of their names.
+# Functions with a counterpart, by a part of their names.
 _FUNCTIONS = {
     "llvm.maxnum.f64": "__selfclock_maxdf",
     "llvm.minnum.f64": "__selfclock_mindf",
     "libm4math4cbrt4cbrt": "__selfclock_cbrt",
 }
 _REFUSED = {
-    # Names of values have it, too: `%.ph.i.i128.i`.
+    # Value names contain it, too: `%.ph.i.i128.i`.
     "128-bit arithmetic": re.compile(r"(?<![\w.%])i128(?![\w.])"),
     "an operation on floating-point numbers that has no lowering": re.compile(
         r"= f(?:add|sub|mul|div|rem|neg|cmp|ptrunc|pext|ptoui|ptosi)\b|\b(?:float|half|fp128)\b|\.f(?:64|32)\b"
@@ -54,12 +54,12 @@ _REFUSED = {
 
 
 class LoweringError(Exception):
-    """The source does something that BPF cannot."""
+    """The source uses something impossible in BPF."""
 
 
 @dataclass
 class _Places:
-    """Where in the source an instruction is from."""
+    """Source location of an instruction."""
 
     metadata: dict[str, str] = field(default_factory=dict)
 
@@ -171,7 +171,7 @@ class _Lowering:
     def line(self, line: str) -> Iterator[str]:
         code = _bare(line)
         if found := re.match(r"\s*(%\S+) = fptrunc double \S+ to float$", code):
-            # libm narrows a number to raise a flag of the CPU, and has no use for the result.
+            # libm narrows a number only to raise a flag of the CPU; the result is unused.
             self.narrowed.add(found[1])
             return
         if (found := re.match(r"\s*store (?:volatile )?float (\S+), ", code)) and found[1] in self.narrowed:
@@ -205,7 +205,7 @@ def _bare(line: str) -> str:
 
 
 def _declares(line: str) -> bool:
-    """A declaration that nothing needs any more."""
+    """A declaration that is no longer needed."""
     return ".f64" in line or "llvm.umul" in line or any(part in line for part in _FUNCTIONS)
 
 
@@ -218,7 +218,7 @@ def _function(line: str, exported: set[str]) -> str:
 
 
 def _unreachable(returns: str) -> str:
-    """End of a path that is never taken: a panic, which a verifier would not believe in."""
+    """End of a path that is never taken: a panic, which a verifier cannot rule out."""
     if returns == "void":
         return "  ret void"
     value = "0" if re.fullmatch(r"i\d+", returns) else "null" if returns == "ptr" else "zeroinitializer"
@@ -226,7 +226,7 @@ def _unreachable(returns: str) -> str:
 
 
 def lower(text: str, exported: set[str]) -> str:
-    """Lowers a module. Functions that are not exported are to be inlined."""
+    """Lowers a module. Functions that are not exported get inlined."""
     lines = text.split("\n")
     places = _Places()
     places.read(lines)
@@ -273,5 +273,5 @@ def _name(line: str) -> str | None:
 
 
 def _defined(line: str) -> str:
-    """An undefined value becomes zero: a register that nothing wrote is refused by the verifier."""
+    """An undefined value becomes zero: the verifier refuses a register that was never written."""
     return line if "ptr" in line else re.sub(r"\b(?:undef|poison)\b(?! to)", "0", line)

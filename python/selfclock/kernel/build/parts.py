@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is
-# left out: its estimator spaces segments and times options, for which a congestion control of the
-# kernel has no hook. So are XCP and the starts that need options or probes, and HighSpeed, whose
-# logarithm has tables, for which the loader has no map.
+# Windows and models by registry name, with their modules and types. Lotka-Volterra is excluded: its
+# estimator spaces segments and times options, for which a kernel congestion control has no hook. So
+# are XCP and the starts that need options or probes, and HighSpeed, whose logarithm has tables, for
+# which the loader has no map.
 _WINDOWS = {
     "reno": ("reno", "Reno"),
     "scalable": ("scalable", "Scalable"),
@@ -28,18 +28,18 @@ _STARTS = {
 _MODELS = {"bbr3": ("bbr3", "Bbr3"), "prague": ("prague", "Prague")}
 #: Pairs beside each window with the usual start.
 _PAIRS = (("cubic", "hystart++"), ("reno", "hystart++"), ("reno", "limited"))
-#: Without a start of its own a window has this one.
+#: Default start of a window.
 USUAL_START = "slow-start"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """An object: its label, as the registry writes it, and the Rust that makes its controller."""
+    """An object: its registry label, and the Rust expression of its controller."""
 
     label: str
     #: The type of the controller.
     control: str
-    #: How many words of parameters it takes.
+    #: Number of parameter words.
     words: str
     #: The controller, made from `setup` and `next`.
     make: str
@@ -84,6 +84,6 @@ def _model(name: str) -> Parts:
 
 
 def prebuilt() -> list[Parts]:
-    """The objects that selfclock has."""
+    """The prebuilt objects."""
     pairs = [_pair(window, USUAL_START) for window in _WINDOWS] + [_pair(*pair) for pair in _PAIRS]
     return pairs + [_model(name) for name in _MODELS]

@@ -1,4 +1,4 @@
-"""The programs that compile an object: found, and new enough."""
+"""The programs that compile an object: located, with version checks."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-#: Major version of LLVM: the IR that is lowered as text is its own.
+#: Major version of LLVM: the textual IR differs between versions.
 LLVM = 22
-#: The targets of Rust: `bpfel` on machines that are little endian.
+#: The Rust target: `bpfel` on little-endian machines.
 TARGET = "bpfel-unknown-none"
 _LLVM_PROGRAMS = ("llvm-ar", "llvm-as", "llvm-dis", "llvm-extract", "llvm-link", "llvm-nm", "llvm-strip", "llc", "opt")
 
 
 class BuildError(Exception):
-    """An object cannot be built: one line that says why."""
+    """An object cannot be built: the reason in one line."""
 
 
 def run(*command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None) -> str:
-    """Runs a program. An error carries the first line in which it says what is wrong."""
+    """Runs a program. An error carries the first line of its diagnosis."""
     done = subprocess.run(  # noqa: S603  programs that were found by name
         [str(it) for it in command], cwd=where, env=environment, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         at = next((i for i, line in enumerate(lines) if line.startswith("error") or ": error" in line), 0)
-        # Rust says the place in the next line.
+        # Rust prints the location in the next line.
         said = " ".join(line.strip() for line in lines[at : at + 2]) if lines else f"status {done.returncode}"
         raise BuildError(f"{Path(command[0]).name}: {said}")
     return done.stdout
@@ -47,7 +47,7 @@ class Tools:
 
 
 def find() -> Tools:
-    """Finds the programs, or says which is missing or too old."""
+    """Finds the programs, or names the one that is missing or too old."""
     clang, llvm = _program(f"clang-{LLVM}", "clang"), {}
     for name in _LLVM_PROGRAMS:
         llvm[name] = _program(f"{name}-{LLVM}", "llvm")

@@ -1,4 +1,4 @@
-"""The columns of a twin on one axis of time: window, rate, round-trip time of a flow, and the queue."""
+"""The columns of a twin on one time axis: window, rate, RTT of a flow, and the queue."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from selfclock.figure import Dash
     from selfclock.kernel.twin.run import Column, Twin
 
-#: Colours and dashes of the columns, in their order: those of Okabe and Ito, which people with any
-#: colour vision tell apart.
+#: Colours and dashes of the columns, in order: those of Okabe and Ito, distinguishable with any
+#: colour vision.
 LOOKS: tuple[tuple[str, Dash], ...] = (("#000000", "-"), ("#D55E00", "-"), ("#0072B2", "--"), ("#009E73", "-."))
 
-#: Bins of the rate: a two-hundredth of the run, and 0.1 s at least.
+#: Bins of the rate: a two-hundredth of the run, and at least 0.1 s.
 FEWEST_BINS, SHORTEST_BIN_S = 200, 0.1
 
 
 def overlay(twin: Twin, flow: int) -> Figure:
-    """Return window, rate, round-trip time and queue of a flow, a line for each column."""
+    """Return window, rate, RTT and queue of a flow, one line per column."""
     figure = Figure(4, 1, width=7.0, height=7.6, same_x=True)
     window, rate, rtt, queue = figure.column
     window.y.label, rate.y.label = "window (segments)", "goodput (Mbit/s)"

@@ -10,19 +10,18 @@ import numpy as np
 if TYPE_CHECKING:
     from selfclock.figure import Values
 
-#: Left out of the means at the beginning of a flow: a quarter of it, and 5 s at most. Slow start is
+#: Excluded from the means at the beginning of a flow: a quarter of it, at most 5 s. Slow start is
 #: over by then.
 SETTLING_PART, SETTLING_S = 0.25, 5.0
 
-#: A reduction: the window falls below this part of its maximum since the last one. The mildest of
-#: the algorithms that are compared, CUBIC, multiplies by 0.7; in recovery the window comes down in
-#: steps.
+#: A reduction: the window falls below this fraction of its maximum since the last one. The mildest
+#: of the compared algorithms, CUBIC, multiplies by 0.7; in recovery the window is reduced in steps.
 FALL = 0.85
 
-#: Within this many round-trip times of a reduction the window still moves for its sake.
+#: Within this many RTTs of a reduction the window is still adapting.
 RECOVERY_RTTS = 4
 
-#: Fewer intervals give no period.
+#: Minimum number of intervals for a period.
 FEWEST_INTERVALS = 2
 
 
@@ -39,7 +38,7 @@ class Series:
 
     def rate(self, bin_s: float) -> tuple[Values, Values]:
         """Return middles of bins of time, and the goodput in each, bit/s."""
-        # Whole bins alone; a sum of times may be short of one by rounding.
+        # Whole bins only; rounding may make a sum of times fall short of one.
         bins = int((self.time_s[-1] - self.time_s[0]) / bin_s + 1e-6)
         edges = self.time_s[0] + bin_s * np.arange(bins + 1)
         acknowledged = np.interp(edges, self.time_s, self.acknowledged_bytes)
@@ -56,7 +55,7 @@ class Measures:
     #: Mean congestion window, in segments.
     window_segments: float
     retransmissions: int
-    #: Mean time between two reductions of the window, s; none with fewer than three reductions.
+    #: Mean time between two reductions of the window, s; None with fewer than three reductions.
     period_s: float | None
 
 
@@ -92,7 +91,7 @@ def period(time: Values, window: Values, recovery_s: float) -> float | None:
 
 
 def distance(one: float | None, other: float | None) -> float | None:
-    """Return by which part `one` is above `other`; none where one of them is none, or `other` is zero."""
+    """Return the relative excess of `one` over `other`; None if either is None, or `other` is zero."""
     if one is None or other is None or not np.isfinite([one, other]).all() or other == 0:
         return None
     return one / other - 1

@@ -1,4 +1,4 @@
-"""Scenarios that a twin can be made of: checked before anything runs."""
+"""Scenarios that can have a twin: checked before anything runs."""
 
 from __future__ import annotations
 
@@ -33,30 +33,30 @@ _AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 class TwinError(BadInputError):
-    """A scenario of which no twin can be made."""
+    """A scenario that cannot have a twin."""
 
 
 @dataclass(frozen=True)
 class Sender:
-    """A TCP flow of the scenario, as a program on a real host takes its place."""
+    """A TCP flow of the scenario, for a program that replaces it on a real host."""
 
-    #: Its place among the flows of the scenario.
+    #: Its index among the flows of the scenario.
     index: int
     name: str
     label: str
-    #: The same for flows with the same algorithm and parameters.
+    #: Equal for flows with the same algorithm and parameters.
     control: str
     start_s: float
     stop_s: float | None
     bytes: int | None
     rate_bps: int | None
-    #: For TCP_MAXSEG; none leaves it to the MTU.
+    #: For TCP_MAXSEG; None leaves it to the MTU.
     segment: int | None
     payload_bytes: int
     ecn: str
 
     def kernels_own(self, available: list[str]) -> str | None:
-        """Return the kernel's own algorithm that is nearest; none if the kernel has no such algorithm."""
+        """Return the closest kernel algorithm; None if the kernel has none."""
         for part in self.label.split("+"):
             name = KERNEL_NAMES.get(part, part)
             if name in available:
@@ -70,7 +70,7 @@ def available() -> list[str]:
 
 
 def senders(scenario: Scenario) -> tuple[list[Sender], list[str]]:
-    """Return the senders of a dumbbell, and notes on what the kernel does in another way; refuse what has no twin."""
+    """Return the senders of a dumbbell, and notes on the kernel's differences; refuse what cannot have a twin."""
     source = scenario._core.source_name
     topology = tomllib.loads(scenario.text)["network"].get("topology", "graph")
     if topology != "dumbbell":
@@ -102,7 +102,7 @@ def senders(scenario: Scenario) -> tuple[list[Sender], list[str]]:
 
 
 def _check(where: str, row: dict[str, object]) -> None:
-    """Refuse a flow that no program of a twin can be."""
+    """Refuse a flow that a program cannot replace."""
     refused = {
         "udp": "it is UDP; a twin has TCP flows alone",
         "stack": f"it is QUIC ({row.get('label')}), which the kernel does not have; a twin has TCP flows alone",

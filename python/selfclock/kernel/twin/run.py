@@ -36,11 +36,11 @@ if TYPE_CHECKING:
 
 PORT = 5001
 
-#: Between the moment in which every sender is ready and the beginning of the run, s.
+#: Time between the readiness of all senders and the beginning of the run, s.
 HEADWAY_S = 0.3
 
-#: Buffers of sockets may grow to 64 MB, so that neither end limits a flow; what an earlier run has
-#: learned of the path is not used.
+#: Socket buffers may grow to 64 MB, so that neither end limits a flow; path metrics of earlier runs
+#: are not used.
 SYSCTLS = {
     "net.ipv4.tcp_wmem": "4096 16384 67108864",
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
@@ -55,24 +55,24 @@ SIMULATED, BRIDGED, OWN = "simulated", "bridge", "own"
 
 
 class TwinRunError(WorkError):
-    """A run of a twin did not come to its end."""
+    """A run of a twin failed."""
 
 
 @dataclass(frozen=True)
 class TwinSettings:
-    """How a twin is run."""
+    """Settings of a twin."""
 
-    #: The kernel's algorithm for every flow; none: the one of each flow's name.
+    #: The kernel's algorithm for every flow; None for that of each flow's name.
     own: str | None = None
     bound_p99_s: float = 1e-3
     bound_worst_s: float = 10e-3
-    #: Told what is done now.
+    #: Receives the current step.
     tell: Callable[[str], object] = lambda _: None
 
 
 @dataclass(frozen=True)
 class Column:
-    """A run of the scenario: its flows in their order, and the queue of the bottleneck."""
+    """A run of the scenario: its flows in order, and the bottleneck's queue."""
 
     key: str
     title: str
@@ -83,7 +83,7 @@ class Column:
     queue_time_s: Values
     queue_packets: Values
     drops: int
-    #: ACKs under the algorithm, and under Reno for want of its answers; those of the bridge.
+    #: ACKs under the algorithm, and under Reno for lack of answers; of the bridge.
     answered: tuple[int, int] | None = None
     #: Why the run is not valid.
     complaint: str | None = None
@@ -105,12 +105,12 @@ class Twin:
 
     @property
     def complaints(self) -> list[str]:
-        """Runs in which packets were late, and why they are not valid."""
+        """Runs with late packets, and why they are not valid."""
         return [f"{column.title}: {column.complaint}" for column in self.columns if column.complaint]
 
 
 def need_kernel() -> None:
-    """Refuse where algorithms cannot control real connections."""
+    """Refuse if algorithms cannot control real connections."""
     need_linux()
     if os.geteuid() != 0:
         raise KernelError("a twin runs algorithms in the kernel: run it as root (sudo selfclock kernel twin ...)")
@@ -139,7 +139,7 @@ def twin(scenario: Scenario, settings: TwinSettings = TwinSettings()) -> Twin:
 
 
 def _own(flows: Sequence[Sender], settings: TwinSettings, notes: list[str]) -> list[str] | None:
-    """Return the kernel's algorithm for each flow; none, with a note, if it has not one for all."""
+    """Return the kernel's algorithm for each flow; None, with a note, if it lacks one."""
     known = available()
     if settings.own is not None:
         if settings.own not in known:
@@ -194,7 +194,7 @@ def _queue(result: Result) -> tuple[Values, Values, int]:
 
 @contextlib.contextmanager
 def bridged(scenario: Scenario, flows: Sequence[Sender]) -> Iterator[tuple[list[str], list[Session]]]:
-    """Register the algorithms of the flows; give the name of each flow's, and the sessions, which the block ends."""
+    """Register the algorithms of the flows; yield the name for each flow, and the sessions, which the block ends."""
     with contextlib.ExitStack() as stack:
         sessions: dict[str, tuple[str, Session]] = {}
         for sender in flows:
@@ -206,7 +206,7 @@ def bridged(scenario: Scenario, flows: Sequence[Sender]) -> Iterator[tuple[list[
 
 
 def _with_answers(column: Column, statuses: Sequence[Status]) -> Column:
-    """Add how many ACKs were under the algorithms, and under Reno for want of answers."""
+    """Add the numbers of ACKs under the algorithms, and under Reno for lack of answers."""
     counts = [status.ended for status in statuses] + [flow.counts for status in statuses for flow in status.flows]
     total = tuple(sum(count[key] for count in counts) for key in ("applied", "fallback_acks"))
     return Column(**{**column.__dict__, "answered": total})
@@ -219,7 +219,7 @@ def real(
     settings: TwinSettings,
     what: tuple[str, str, tuple[str, ...]],
 ) -> Column:
-    """Run the flows on the emulator, each under the congestion control of its name."""
+    """Run the flows on the emulator, each under the congestion control named for it."""
     with tempfile.TemporaryDirectory(prefix="selfclock-twin-") as folder:
         result, failed = _emulated(scenario, flows, names, settings, Path(folder))
         said = [_samples(Path(folder, f"{sender.index}.json")) for sender in flows]
@@ -262,7 +262,7 @@ def _series(document: Mapping[str, Any]) -> Series:
 def _emulated(
     scenario: Scenario, flows: Sequence[Sender], names: Sequence[str], settings: TwinSettings, folder: Path
 ) -> tuple[Result, bool]:
-    """Run receivers and senders; return what the emulator saw, and whether the last sender failed."""
+    """Run receivers and senders; return the emulator's result, and whether the last sender failed."""
     hosts = emulated_hosts(scenario)
     program = [sys.executable, traffic.__file__]
     go = folder / "go"
@@ -297,7 +297,7 @@ def _emulated(
 
 
 def _ends(scenario: Scenario, sender: Sender, hosts: Sequence[EmulatedHost]) -> tuple[EmulatedHost, EmulatedHost]:
-    """Return the hosts between which a flow goes."""
+    """Return the two hosts of a flow."""
     nodes = scenario.network.flows[sender.index].nodes
     at = {host.node: host for host in hosts}
     return at[nodes[0]], at[nodes[-1]]

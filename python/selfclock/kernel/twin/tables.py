@@ -24,7 +24,7 @@ ABOUT = (
 
 
 def tables(twin: Twin) -> list[Table]:
-    """Return what each flow came to in each run, and how far the runs are from each other."""
+    """Return the results of each flow in each run, and the distances between runs."""
     rows, distances = [], []
     for index, sender in enumerate(twin.senders):
         found = [(column, column.measures[index]) for column in twin.columns]
@@ -62,12 +62,12 @@ def apart(one: Measures, other: Measures) -> list[str]:
 
 
 def distances(one: Measures, other: Measures) -> dict[str, float | None]:
-    """Return by which part each figure of a run is above that of another."""
+    """Return the relative excess of each figure of a run over that of another."""
     return {name: distance(getattr(one, name), getattr(other, name)) for name in COMPARED}
 
 
 def run_cells(column: Column) -> list[str]:
-    """Return what is said of a run as a whole."""
+    """Return the figures of a whole run."""
     answered, fallback = map(str, column.answered) if column.answered else ("-", "-")
     return [column.title, f"{column.drops}", answered, fallback, "no" if column.complaint else "yes"]
 

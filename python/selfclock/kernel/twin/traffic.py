@@ -3,7 +3,7 @@
     python traffic.py receive PORT
     python traffic.py send JSON
 
-It imports the standard library alone: it is run as a file.
+It imports only the standard library: it is run as a file.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 #: Time between two samples of a connection, s.
 INTERVAL_S = 0.01
 
-#: `struct tcp_info` (linux/tcp.h): column, place and format.
+#: `struct tcp_info` (linux/tcp.h): column, offset and format.
 FIELDS = (
     ("srtt_us", 68, "I"),
     ("cwnd", 80, "I"),
@@ -30,16 +30,16 @@ FIELDS = (
     ("acknowledged_bytes", 120, "Q"),
 )
 
-#: The socket is filled again when less than this is not sent: what it still has when a flow stops
-#: is sent, too.
+#: The socket is refilled when less than this is unsent: its remaining data is still sent when a
+#: flow stops.
 NOT_SENT_BYTES = 1 << 18
 
-#: Attempts to connect go on for so long, s: the receiver may not listen yet.
+#: Time for attempts to connect, s: the receiver may not listen yet.
 PATIENCE_S = 10.0
 
 
 def receive(port: int) -> None:
-    """Discard what connections bring, until this process is ended."""
+    """Discard incoming data until this process is ended."""
     chooser = selectors.DefaultSelector()
     listener = socket.create_server(("", port))
     chooser.register(listener, selectors.EVENT_READ)
@@ -59,7 +59,7 @@ def receive(port: int) -> None:
 
 
 def wait_for(file: Path, number: int) -> float:
-    """Say that this sender is ready, and return the time at which the run begins, of the monotonic clock."""
+    """Report that this sender is ready, and return the start of the run, on the monotonic clock."""
     file.with_name(f"ready-{number}").touch()
     while True:
         with contextlib.suppress(OSError, ValueError):
@@ -68,11 +68,11 @@ def wait_for(file: Path, number: int) -> float:
 
 
 def connect(order: dict[str, Any]) -> socket.socket:
-    """Return a connection under the congestion control that is asked for."""
+    """Return a connection under the requested congestion control."""
     began = time.monotonic()
     while True:
         connection = socket.socket()
-        # Before connecting: a socket that began under an algorithm that paces stays paced.
+        # Before connecting: a socket that began under a pacing algorithm stays paced.
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if order["segment"] is not None:
@@ -90,7 +90,7 @@ def connect(order: dict[str, Any]) -> socket.socket:
 
 
 def send(order: dict[str, Any]) -> None:
-    """Send as the flow does, and write a row every 10 ms of what the kernel says of the connection."""
+    """Send as the flow does, and write the kernel's state of the connection every 10 ms."""
     epoch = wait_for(Path(order["go"]), order["number"])
     time.sleep(max(0.0, epoch + order["start_s"] - time.monotonic()))
     opened = time.monotonic() - epoch
@@ -119,15 +119,15 @@ def send(order: dict[str, Any]) -> None:
     partial = Path(order["samples"] + ".partial")
     partial.write_text(json.dumps(document), encoding="ascii")
     partial.rename(order["samples"])
-    # What is not sent yet is discarded.
+    # Unsent data is discarded.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
-    # The emulation lasts as long as the last of the senders: the others write their rows meanwhile.
+    # The emulation lasts as long as the last sender: the others write their rows meanwhile.
     time.sleep(0.5)
 
 
 def allowed(order: dict[str, Any], after_s: float, sent: int) -> int:
-    """Return how many bytes the application has to send now."""
+    """Return how many bytes the application has to send by now."""
     room = NOT_SENT_BYTES
     if order["bytes"] is not None:
         room = min(room, order["bytes"] - sent)
@@ -137,13 +137,13 @@ def allowed(order: dict[str, Any], after_s: float, sent: int) -> int:
 
 
 def described(connection: socket.socket) -> list[int]:
-    """Return what the kernel says of a connection."""
+    """Return the kernel's state of a connection."""
     read = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
     return [struct.unpack_from(kind, read, at)[0] for _, at, kind in FIELDS]
 
 
 def main() -> None:
-    """Run one of the programs before all that is not in real time: a starved sender measures the machine."""
+    """Run one of the programs with real-time priority: a starved sender would measure the machine."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     if sys.argv[1] == "receive":

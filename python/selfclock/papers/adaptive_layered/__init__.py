@@ -101,7 +101,7 @@ def _on_record() -> list[pairs.Ratios]:
     return [pairs.Ratios(setting, held[setting.name]) for setting in pairs.SETTINGS if setting.name in held]
 
 
-#: How the identifiers of claims begin, in the order of the report.
+#: Prefixes of the identifiers of claims, in the order of the report.
 ORDER = (
     "figure-2",
     "figure-3",
@@ -118,5 +118,5 @@ ORDER = (
 
 
 def _sorted(claims: list[Claim]) -> list[Claim]:
-    """Return the claims in one order, whether they were measured or are on record."""
+    """Return the claims in one order, whether measured or recorded."""
     return sorted(claims, key=lambda claim: next(at for at, begin in enumerate(ORDER) if claim.id.startswith(begin)))

@@ -1,4 +1,4 @@
-"""Equations 1 and 3 in whole runs: what a loss takes from each of two ALTCP flows, over what each grows by."""
+"""Equations 1 and 3 in whole runs: the reduction at a loss of each of two ALTCP flows, over its growth."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 RATE_MBPS = 250.0
 
-#: One round-trip time for both flows: the paper's convergence is that of two flows on one path.
+#: One RTT for both flows: the paper's convergence is that of two flows on one path.
 DELAYS_MS = (20.0, 60.0, 120.0)
 SEEDS = range(1, 11)
 
-#: The second flow finds the first one with the whole link.
+#: The second flow finds the first one using the whole link.
 SECOND_STARTS_S, JITTER_S, SECONDS = 30.0, 5.0, 200.0
 
 #: Measured when they have had time to converge.
 LATE_S = 150.0
 SAMPLES_S = 0.01
 
-#: The window's growth is that of five round trips, two after the cut, when recovery is over.
+#: Growth over five round trips, two after the cut, when recovery is over.
 AFTER_RTTS, OVER_RTTS = 2, 5
 
 MSS = 1460.0
@@ -61,29 +61,28 @@ class Loss:
     """A loss of one flow."""
 
     time_s: float
-    #: Window before it, what it took, and by how much the window grows per round trip then; in
-    #: segments.
+    #: Window before it, reduction, and growth per round trip then; in segments.
     window: float
     taken: float
     growth: float
-    #: Layer in which it grows, and K_R stored.
+    #: Layer of its growth, and K_R stored.
     layer: int
     stored: float
 
     @property
     def round_trips(self) -> float:
-        """W_R/(K_R K): how many the flow needs to have back what it lost."""
+        """W_R/(K_R K): the round trips needed to recover the reduction."""
         return self.taken / max(self.growth, 1e-9)
 
     @property
     def compensated(self) -> bool:
-        """K_R, the growth over the layer, is nearer to the stored one than to 1."""
+        """Whether K_R, the growth over the layer, is closer to the stored one than to 1."""
         return self.layer > 1 and self.growth / self.layer > (1 + self.stored) / 2
 
 
 @dataclass(frozen=True)
 class Joint:
-    """A loss that both flows have within a round trip: of the one with the larger window, and of the other."""
+    """A loss of both flows within a round trip: of the one with the larger window, and of the other."""
 
     higher: Loss
     lower: Loss
@@ -100,7 +99,7 @@ class Joint:
 
     @property
     def same_layer(self) -> bool:
-        """Both grow by one K."""
+        """Whether both grow by one K."""
         return self.higher.layer == self.lower.layer
 
 
@@ -136,7 +135,7 @@ def layer_of(window: float) -> int:
 
 
 def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
-    """Return the losses of a flow in congestion avoidance, of which the growth after them can be measured."""
+    """Return the losses of a flow in congestion avoidance whose subsequent growth is measurable."""
     frame = flow_series(result, flow)
     times, windows, thresholds, srtt = (
         frame[column].to_numpy() for column in ("time_s", "cwnd_bytes", "ssthresh_bytes", "srtt_s")
@@ -149,7 +148,7 @@ def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
         step = SAMPLES_S
         begin = at + math.ceil(AFTER_RTTS * srtt[at] / step)
         end = begin + math.ceil(OVER_RTTS * srtt[at] / step)
-        # Another loss, or a timeout, within these round trips: nothing to be measured.
+        # Another loss, or a timeout, within these round trips: not measurable.
         if end >= len(times) or (np.diff(windows[begin : end + 1]) < 0).any() or windows[begin] < thresholds[at]:
             continue
         growth = (windows[end] - windows[begin]) / (times[end] - times[begin]) * srtt[begin]
@@ -160,7 +159,7 @@ def losses(result: Result, flow: str, rtt_ms: float) -> list[Loss]:
 
 
 def joint_losses(result: Result, rtt_ms: float) -> list[Joint]:
-    """Return the losses that both flows have within a round trip, the queue's part included, of unequal windows."""
+    """Return the losses of both flows within a round trip, queueing included, at unequal windows."""
     first, second = (losses(result, flow, rtt_ms) for flow in ("flow1", "flow2"))
     pairs = [(one, other) for one in first for other in second if abs(one.time_s - other.time_s) <= 2 * rtt_ms / 1000]
     return [

@@ -1,4 +1,4 @@
-"""How throughput depends on the round-trip time, for every window algorithm, where losses are more and less random."""
+"""Throughput as a function of the RTT, for every window algorithm, with more and less random losses."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: ALTCP with K_R on at all times, beside the paper's handler, which turns it off in the steady
-#: state.
+#: ALTCP with K_R always on, beside the paper's handler, which turns it off in the steady state.
 ALWAYS = "altcp, K_R always on"
 
 RATE_MBPS, RTT_MS = 100.0, 40.0
@@ -25,32 +24,30 @@ RATIOS = (2, 4)
 SEEDS = range(1, 4)
 SECONDS, SKIPPED_S, JITTER_S = 150.0, 50.0, 10.0
 
-#: Those that claims compare have more.
+#: Algorithms compared in claims have more seeds.
 COMPARED, COMPARED_SEEDS = ("reno", "ltcp", "altcp", ALWAYS), range(1, 11)
 
-#: Small, so that the queue does not even the round-trip times out: a fifth of the longest path's
-#: product.
+#: Small, so that the queue does not equalize the RTTs: a fifth of the longest path's BDP.
 BUFFER = "0.2 bdp"
 
-#: Flows that lose at the same times: a link that they do not fill, and bursts in which each of them
-#: loses. The period is one in which windows are large enough for the law of an algorithm, and small
-#: enough for the link. CUBIC's curve needs seconds, and eighths of a window that grows by a
-#: hundredth per round trip are made up for in 13 of them.
+#: Flows with simultaneous losses: a link that they do not fill, and bursts in which each of them
+#: loses. The period makes windows large enough for an algorithm's law, and small enough for the
+#: link. CUBIC's curve needs seconds, and a window that grows by a hundredth per round trip recovers
+#: an eighth in 13 of them.
 UNFILLED_MBPS, BURST_S = 1000.0, 0.030
 PERIODS_S = {"cubic": 10.0, "scalable": 1.0, "bic": 1.0, ALWAYS: 1.5}
 USUAL_PERIOD_S, EPOCHS = 2.0, 40
 
-#: Flows of which each packet is lost with one probability, whatever else is lost: on the same link,
-#: which they do not fill. With 1e-4 TCP's mean window is 122 segments, a loss comes every 10000
-#: packets: some 50 in the measured time on the short path.
+#: Flows whose packets are lost independently with equal probability: on the same link, which they
+#: do not fill. With 1e-4 TCP's mean window is 122 segments, and a loss comes every 10000 packets:
+#: some 50 in the measured time on the short path.
 LOSS, RANDOM_SECONDS, RANDOM_SKIPPED_S = 1e-4, 200.0, 20.0
 RANDOM_SEEDS = range(1, 4)
 
-#: An algorithm that follows the delay has no law here: without a queue it never meets its own
-#: limit.
+#: A delay-based algorithm has no law here: without a queue it never meets its own limit.
 DELAY_BASED = ("fast", "vegas")
 
-#: Every segment of a window at its own time, so that a burst meets each flow.
+#: Every segment of a window at a separate time, so that a burst hits each flow.
 SPACED: dict[str, object] = {"pacing_gain": 1.2, "receive_window": "4000 segments", "initial_ssthresh": "100 segments"}
 
 
@@ -58,16 +55,15 @@ SPACED: dict[str, object] = {"pacing_gain": 1.2, "receive_window": "4000 segment
 class Measured:
     """Exponents of an algorithm."""
 
-    #: Beside a queue that drops from its tail: throughput ratios by RTT ratio and seed, and the
-    #: exponents by seed.
+    #: With a tail-drop queue: throughput ratios by RTT ratio and seed, and the exponents by seed.
     ratios: dict[int, list[float]]
     queue: list[float]
     #: There, packets dropped over segments sent, by seed; mean of the RTT ratios.
     dropped: list[float]
-    #: Losses at the same times, exponents of the second and of the last quarter, and losses of one
-    #: flow at most.
+    #: Simultaneous losses: exponents of the second and of the last quarter, and maximum number of
+    #: losses of one flow.
     same_times: tuple[float, float, int] | None
-    #: Each packet lost with one probability, by seed.
+    #: Independent losses, by seed.
     random: list[float] | None
 
 
@@ -84,7 +80,7 @@ def seeds(name: str) -> range:
 
 
 def lossy() -> list[str]:
-    """Those whose window follows losses."""
+    """Algorithms whose window follows losses."""
     return [name for name in names() if name not in DELAY_BASED]
 
 
@@ -93,8 +89,8 @@ def _control(name: str) -> dict[str, object]:
 
 
 def _unfilled_control(name: str) -> dict[str, object]:
-    # Alone at k = 1, as the law of the paper has it: without a queue A-TCP finds neither congestion
-    # nor competition.
+    # Alone at k = 1, as in the paper's law: without a queue A-TCP finds neither congestion nor
+    # competition.
     return {**_control(name), "maximum_k": 1} if name == "adaptive" else _control(name)
 
 
@@ -103,7 +99,7 @@ def _slug(name: str) -> str:
 
 
 def same_times_name(name: str, ratio: int) -> str:
-    """Name of a run with losses at the same times."""
+    """Name of a run with simultaneous losses."""
     return f"same-times-{_slug(name)}-{ratio}"
 
 
@@ -227,18 +223,18 @@ def _dropped(result: Result) -> float:
 
 
 def _rtt_ratio(result: Result, empty: float) -> float:
-    """Ratio of the mean round-trip times; that of the empty paths where a flow has no sample."""
+    """Ratio of the mean RTTs; that of the empty paths if a flow has no sample."""
     first, second = (flow["rtt_mean_s"] for flow in result.summary["flows"])
     return second / first if first and second else empty
 
 
 def late(measured: Measured) -> float:
-    """Exponent of the last quarter with losses at the same times."""
+    """Exponent of the last quarter with simultaneous losses."""
     if measured.same_times is None:
         raise ValueError
     return measured.same_times[1]
 
 
 def at_random(measured: Measured) -> Interval:
-    """Exponent where each packet is lost with one probability."""
+    """Exponent with independent losses."""
     return interval(measured.random or [])

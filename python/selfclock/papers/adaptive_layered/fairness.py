@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from selfclock.claims import Verdict
     from selfclock.figure import Panel
 
-#: "Very large variations": an algorithm's ratios lie this far apart, from path to path.
+#: "Very large variations": spread of an algorithm's ratios between paths.
 LARGE_VARIATION = 0.25
 
-#: "Similar behaviour" with and without cross traffic: so far apart on average.
+#: "Similar behaviour" with and without cross traffic: mean distance.
 SIMILAR = 0.15
 
 VARIANTS = {

@@ -40,7 +40,7 @@ SETTINGS = (Setting(250.0, 60.0, 180.0, 60.0), Setting(10.0, 80.0, 600.0, 180.0)
 #: All but TCP, which by symmetry has its fair share beside TCP.
 BESIDE = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "TCP"}
 
-#: The two algorithms of the paper, and those that it compares them with.
+#: The paper's two algorithms, and those it compares them with.
 OWN, OTHERS = ("ALTCP", "A-TCP"), ("HighSpeed", "Scalable")
 
 
@@ -74,7 +74,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 
 def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
-    """Judge what TCP is left with."""
+    """Judge what is left for TCP."""
     measured = iter(results)
     left: dict[float, dict[str, list[float]]] = {}
     for setting in SETTINGS:

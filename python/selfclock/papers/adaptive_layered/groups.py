@@ -1,4 +1,4 @@
-"""Groups of parallel A-TCP flows that share what they know of their path: alone, and beside TCP."""
+"""Groups of parallel A-TCP flows that share their knowledge of the path: alone, and beside TCP."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 SIZES = (1, 2, 4, 8, 16)
 
-#: The part of figure 3 in which one flow is alone.
+#: The part of figure 3 with a single flow.
 SKIPPED_S, SECONDS = ALONE_S
 
-#: Alone, as many as figure 3 has for one flow. Beside TCP shares are far apart from run to run.
+#: Alone, as many as figure 3 has for one flow. Beside TCP shares vary widely from run to run.
 SEEDS, SEEDS_BESIDE = overlap.SEEDS, range(1, 21)
 
 VARIANT = (
@@ -48,7 +48,7 @@ def _group(size: int, scale: float) -> Flow:
 
 
 def alone(scale: float = 1.0) -> list[Scenario]:
-    """Return each group of several alone; what one A-TCP has alone is measured in the runs of figure 3."""
+    """Return each group of several alone; the result of one A-TCP alone comes from the runs of figure 3."""
     return [
         _scenario(f"group-{size}-{seed}", [_group(size, scale)], seed, scale) for size in SIZES[1:] for seed in SEEDS
     ]
@@ -67,7 +67,7 @@ def beside_tcp(scale: float = 1.0) -> list[Scenario]:
 def alone_findings(
     results: Sequence[Result], one_mbps: Mapping[str, Sequence[float]], scale: float = 1.0
 ) -> tuple[list[Claim], list[Illustration]]:
-    """Compare groups with one flow, with what A-TCP and TCP have alone from the runs of figure 3."""
+    """Compare groups with one flow; the results of A-TCP and TCP alone come from the runs of figure 3."""
     rates = [sum(throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale)) for result in results]
     groups = {size: rates[len(SEEDS) * part : len(SEEDS) * (part + 1)] for part, size in enumerate(SIZES[1:])}
     one = one_mbps["drain"]
@@ -126,7 +126,7 @@ def _figure(held: Mapping[str, Sequence[float]]) -> Illustration:
 
 
 def beside_findings(results: Sequence[Result], scale: float = 1.0) -> list[Claim]:
-    """Judge what TCP has beside each group."""
+    """Judge TCP's share beside each group."""
     rates = [throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale) for result in results]
     parts = [2 * run[-1] / max(sum(run), 1e-9) for run in rates]
     count = len(SEEDS_BESIDE)

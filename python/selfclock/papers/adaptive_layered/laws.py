@@ -46,8 +46,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: The exponent where all flows lose at the same times, and where each packet is lost with the same
-#: probability.
+#: The exponent with simultaneous losses, and with independent ones.
 THEORY = {
     "reno": ("2", "1"),
     "highspeed": ("up to 6.1", "1"),
@@ -64,7 +63,7 @@ PAPERS_HANDLER, ALWAYS_ON = "compensation = paper, as printed", "compensation = 
 LAYERED = "altcp: beta = 0.15, W_T = 50 (Layered TCP's)"
 FIGURE = "rtt-exponents"
 
-#: A flow that has less than this part of the other's throughput.
+#: Throughput relative to the other's below which a flow is starved.
 STARVED = 0.05
 
 
@@ -194,7 +193,7 @@ def _percent(parts: Sequence[float]) -> str:
 
 def _randomness(measured: dict[str, Measured]) -> Claim:
     every = lossy()
-    # Of what random losses take off the exponent, this is surely more than nothing.
+    # The reduction of the exponent by random losses is significant.
     gain = {name: (late(measured[name]) - at_random(measured[name]).mean, at_random(measured[name]).half)
             for name in every}  # fmt: skip
     fairer = [name for name, (mean, half) in gain.items() if mean > MARGIN and mean - half > 0]

@@ -35,11 +35,11 @@ ACCESS_RATE = "2.4 Gbps"
 #: counted once.
 BOTTLENECK_PART = 1 / 3
 
-#: Reno's increase and halving as ns-2 has them: half the window, not half of what is in flight.
+#: Reno's increase and halving as in ns-2: half the window, not half of the flight.
 TCP: dict[str, object] = {"window": "reno", "halved": "window"}
 
-#: Where ns-2 differs from an algorithm's own paper: whatever a later loss takes, one in slow start
-#: takes half.
+#: ns-2's differences from an algorithm's own paper: a loss in slow start halves, whatever later
+#: losses take.
 _AS_IN_NS2: dict[str, dict[str, object]] = {
     "reno": TCP,
     "highspeed": {"window": "highspeed", "slow_start_loss": "half"},
@@ -48,7 +48,7 @@ _AS_IN_NS2: dict[str, dict[str, object]] = {
 
 
 def control(algorithm: str) -> dict[str, object]:
-    """Return the congestion control of an algorithm's name, as ns-2 has it."""
+    """Return the congestion control of an algorithm's name, as in ns-2."""
     return _AS_IN_NS2.get(algorithm, {"window": algorithm})
 
 
@@ -68,7 +68,7 @@ def sender(
     count: int = 1,
     group: str | None = None,
 ) -> Flow:
-    """Return a flow on a path of its own across the bottleneck."""
+    """Return a flow on its own path across the bottleneck."""
     return Flow(
         control,
         rtt=ms(rtt_ms),
@@ -87,7 +87,7 @@ WEB = Pareto("6 kB", "10 MB", shape=1.2)
 
 @dataclass(frozen=True)
 class Bursts:
-    """Bursts of UDP at twice the bottleneck's rate: every flow that sends all the time loses in each of them."""
+    """Bursts of UDP at twice the bottleneck's rate: every continuously sending flow has losses in each."""
 
     period_s: float
     length_s: float
@@ -126,7 +126,7 @@ def scenario(
     bursts: Bursts | None = None,
     loss: float = 0.0,
 ) -> Scenario:
-    """Build the network. Without cross traffic, random loss and either jitter nothing is random.
+    """Build the network. Without cross traffic, random loss and jitter nothing is random.
 
     `loss` is the probability with which the bottleneck loses a packet after its queue. With
     `jittered` every packet meets a random delay of up to a packet's time at the bottleneck on its

@@ -1,4 +1,4 @@
-"""Two flows on 1 Gbit/s, beside what ns-2.35 gives for the same."""
+"""Two flows on 1 Gbit/s, compared with ns-2.35."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 RATE_MBPS, RTT_MS, BUFFER = 1000.0, 120.0, "10000 packets"
 SECONDS, SKIPPED_S = 300.0, 100.0
 
-#: Its queue counts the packet on the wire, and its timer looks at one segment in a round trip, in
-#: ticks.
+#: Its queue counts the packet in service, and its timer times one segment per round trip, in ticks.
 TRANSPORT: dict[str, object] = {
     **DELAYED_ACK,
     "timer": {
@@ -36,13 +35,13 @@ TRANSPORT: dict[str, object] = {
     },
 }
 
-#: Two implementations of the same rules on a network without randomness take the same decisions.
-#: Which packets of an overshoot of thousands are dropped hangs on orders within a packet's time: a
-#: hundredth of them, and of the link's rate.
+#: Two implementations of the same rules on a network without randomness make the same decisions.
+#: Which packets are dropped in an overshoot of thousands depends on their order within a packet's
+#: time: a hundredth of them, and of the link's rate.
 TOLERANCE = 0.01
 
-#: Both flows start at time 0, as there; those of SACK with 240 ms once more with random starts
-#: within this.
+#: Both flows start at time 0, as in ns-2; those of SACK with 240 ms also with random starts within
+#: this.
 JITTER_S = 1.0
 
 
@@ -112,7 +111,7 @@ class Own:
 
 
 def measure(result: Result, scale: float) -> Own:
-    """Read off a run what ns-2's rows have."""
+    """Extract the values of ns-2's rows from a run."""
     first, second = throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale)
     summary = result.summary
     one, other = summary["flows"]
@@ -127,7 +126,7 @@ def measure(result: Result, scale: float) -> Own:
 def same_run(own: Own, row: Row) -> Verdict:
     """Judge whether two programs made the same run: see `TOLERANCE`.
 
-    ns-2's rates are of the wire, ours of the payload: shares of the total are compared.
+    ns-2's rates are on the wire, ours are of payload: shares of the total are compared.
     """
     if (own.mbps[0] - own.mbps[1]) * (row.mbps[0] - row.mbps[1]) <= 0:
         return "not reproduced"

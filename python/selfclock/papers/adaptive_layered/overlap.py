@@ -42,8 +42,8 @@ JITTER_S = 0.5
 ALONE_S = (30.0, 100.0)
 IDENTITY_S = 60.0
 
-#: How long the detector's finding of competition holds: until the queue drains without a loss,
-#: which is the default, or for ten round trips; and TCP in the place of A-TCP.
+#: Duration of the detector's verdict of competition: until the queue drains without a loss, the
+#: default, or for ten round trips; and TCP in place of A-TCP.
 FIRST: dict[str, dict[str, object]] = {
     "drain": control("adaptive"),
     "round-trips": {"window": "adaptive", "competition_hold": "round-trips"},
@@ -57,7 +57,7 @@ DELAYED = "delayed ACKs, as printed; TCP: Reno, halved = window"
 
 
 def _pair(first: str, seed: int, scale: float) -> Scenario:
-    # What TCP has alone afterwards is only drawn, once.
+    # TCP alone afterwards is only drawn, once.
     drawn = first == "drain" and seed == SEEDS[0]
     return scenario(
         f"overlap-{first}-{seed}",
@@ -92,7 +92,7 @@ def _by_first(results: Sequence[Result]) -> dict[str, Sequence[Result]]:
 
 
 def alone_mbps(results: Sequence[Result], scale: float) -> dict[str, list[float]]:
-    """Return what each first flow has before the second one starts, seed by seed."""
+    """Return each first flow's rate before the second one starts, seed by seed."""
     span = (ALONE_S[0] * scale, ALONE_S[1] * scale)
     return {
         first: [throughputs_mbps(result, *span)[0] for result in runs] for first, runs in _by_first(results).items()
@@ -100,7 +100,7 @@ def alone_mbps(results: Sequence[Result], scale: float) -> dict[str, list[float]
 
 
 def identical(first: Result, second: Result) -> tuple[bool, int]:
-    """Tell whether every sample of two runs agrees, and how many there are."""
+    """Tell whether every sample of two runs agrees, and their number."""
     columns = ["time_s", "flow", "cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "sent_bytes", "acknowledged_bytes"]
     one, other = (pl.DataFrame(result.flows).select(columns) for result in (first, second))
     return one.equals(other), len(one)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: Mean load of the web-like connections, as a part of the link.
 CROSS_LOAD = 0.1
 
-#: "Tests are of 10 minutes duration", without as much of them as section 5 leaves out.
+#: "Tests are of 10 minutes duration", and the part of them that section 5 excludes.
 SECONDS, SKIPPED_S = 600.0, 180.0
 
 #: "At least 5 test runs" (hamilton.ie/net/eval).
@@ -40,7 +40,7 @@ class Setting:
     rate_mbps: float
     public: bool
     delays_ms: tuple[float, ...]
-    #: The path with cross traffic, too.
+    #: The path of the cross traffic.
     cross_delay_ms: float
 
     @property
@@ -55,7 +55,7 @@ class Setting:
 
     @property
     def long(self) -> bool:
-        """Its runs take minutes together."""
+        """Whether its runs together take minutes."""
         return self.figure == 4
 
     @property
@@ -65,7 +65,7 @@ class Setting:
 
     @property
     def queue(self) -> str:
-        """The bottleneck's queue, in products of the longest path."""
+        """The bottleneck's queue, in BDP of the longest path."""
         return "0.2 bdp" if self.public else "1 bdp"
 
     @property
@@ -76,10 +76,10 @@ class Setting:
         return "first reading: delays of ours, buffer 1 BDP of the longest path (the default of section 5)"
 
     def algorithms(self, pair: str) -> dict[str, str]:
-        """Algorithms by the paper's names: all in the public set-up, else those that claims compare.
+        """Algorithms by the paper's names: all in the public set-up, otherwise those that claims compare.
 
-        At 250 Mbit/s, where a run takes a second and a half, pairs with two round-trip times are of
-        the latter alone.
+        At 250 Mbit/s, where a run takes a second and a half, pairs with two RTTs have only the
+        latter.
         """
         if self.public and (pair == SAME_RTT or not self.long):
             return ALGORITHMS
@@ -185,7 +185,7 @@ class Ratios:
         return cls(setting, held)
 
     def data(self) -> dict[str, list[float]]:
-        """Return what `Ratios` is made of again, to four decimals or digits."""
+        """Return the inputs of `Ratios`, to four decimals or digits."""
         return {key: [float(f"{value:.4g}") for value in values] for key, values in self._held.items()}
 
     def raw(self, point: Point) -> list[float]:

@@ -29,11 +29,11 @@ LABELS = {"reno": "TCP", "altcp": "ALTCP"}
 SMALL_THRESHOLD = "20 segments"
 PART_OF_LINK = 0.9
 
-#: The printed interval is 1000 s without the first 300 s. ALTCP does the same every 53 s by then:
-#: 300 s are enough.
+#: The printed interval is 1000 s without the first 300 s. ALTCP repeats every 53 s by then: 300 s
+#: suffice.
 MEASURED_S = {"reno": (300.0, 1000.0), "altcp": (300.0, 600.0)}
 
-#: Reno needs some 1100 s to grow to the path's product from a small window.
+#: Reno needs some 1100 s to grow to the BDP from a small window.
 GROWTH_S = {"reno": 1200.0, "altcp": 600.0}
 
 #: The overshoot of slow start and its RTOs are over after this.
@@ -54,7 +54,7 @@ BOTH = f"{VARIANTS['altcp']}; {VARIANTS['reno']}"
 class Buffer:
     """A reading of "the product of bottleneck link bandwidth and delay"."""
 
-    #: At the end of names.
+    #: Suffix of names.
     suffix: str
     queue: str
     packets: int
@@ -103,7 +103,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 
 def time_to_fill(result: Result, rate_mbps: float = RATE_MBPS, part: float = PART_OF_LINK) -> float | None:
-    """Return when the acknowledged rate, over ten samples, first reached a part of the link."""
+    """Return when the acknowledged rate, over ten samples, first reached a fraction of the link."""
     frame = pl.DataFrame(result.flows)
     rate = frame["acknowledged_bytes"].cast(pl.Float64).diff(10) * 8 / frame["time_s"].diff(10) / 1e6
     reached = frame.filter(rate >= part * rate_mbps)
@@ -111,7 +111,7 @@ def time_to_fill(result: Result, rate_mbps: float = RATE_MBPS, part: float = PAR
 
 
 def _cuts(result: Result) -> pl.DataFrame:
-    """Samples in which the threshold is a new one, with the window of the sample before."""
+    """Samples with a new threshold, with the window of the previous sample."""
     frame = pl.DataFrame(result.flows).with_columns(before=pl.col("cwnd_bytes").shift(1))
     finite = frame.filter(pl.col("ssthresh_bytes").is_finite())
     return finite.filter(pl.col("ssthresh_bytes").diff() != 0)
@@ -120,7 +120,7 @@ def _cuts(result: Result) -> pl.DataFrame:
 def cycle(result: Result) -> float | None:
     """Return the time from a cut of the window to the next loss, the median if there are several.
 
-    The first cut that counts is the last one that the overshoot of slow start brings.
+    The first cut that counts is the last one of slow start's overshoot.
     """
     cuts = _cuts(result)["time_s"].to_list()
     later = [time for time in cuts if time > SETTLED_S]
@@ -131,7 +131,7 @@ def cycle(result: Result) -> float | None:
 
 
 def reductions(result: Result) -> list[float]:
-    """Return which part of the window each loss took after the overshoot of slow start."""
+    """Return the fraction of the window that each loss took after the overshoot of slow start."""
     cuts = _cuts(result).filter(pl.col("time_s") > SETTLED_S)
     return (1 - cuts["ssthresh_bytes"] / cuts["before"]).to_list()
 

@@ -1,4 +1,4 @@
-"""The rules of the verdicts, and the intervals that they rest on."""
+"""The rules of the verdicts, and their intervals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PAPER = "adaptive-layered"
 
-#: "Several orders of magnitude": two at least.
+#: "Several orders of magnitude": at least two.
 SEVERAL_ORDERS = 100.0
 
 #: "The same (to within less than 5 %)": the smaller of two throughputs over the larger.
@@ -30,7 +30,7 @@ MARGIN = 1 - SAME
 #: Exponents of one law.
 EXPONENT_TOLERANCE = 0.3
 
-#: How a claim's text describes the rule of `order_verdict`.
+#: Description of the rule of `order_verdict` in a claim's text.
 ORDER_RULE = (
     f"Our criterion: more than another is a mean difference above {MARGIN:.2f} and a {CONFIDENCE:.0%} t-interval of "
     "the paired differences, seed by seed, above 0. "
@@ -45,7 +45,7 @@ def difference(own: Sequence[float], other: Sequence[float]) -> Interval:
 
 
 def is_more(own: Sequence[float], other: Sequence[float]) -> bool:
-    """Tell whether one ensemble is above another by more than the margin, and surely above it."""
+    """Tell whether one ensemble is above another by more than the margin, and significantly."""
     apart = difference(own, other)
     return apart.mean > MARGIN and apart.low > 0
 
@@ -77,7 +77,7 @@ def same_verdict(ratio: float) -> Verdict:
 
 
 def order_verdict(own: Sequence[float], others: Iterable[Sequence[float]]) -> Verdict:
-    """More than all others, than some, than none: ensembles by seed. See `ORDER_RULE`."""
+    """Above all others, some, or none: ensembles by seed. See `ORDER_RULE`."""
     passed = [_passes(own, other) for other in others]
     if all(passed):
         return "reproduced"
@@ -90,9 +90,9 @@ def _passes(own: Sequence[float], other: Sequence[float]) -> bool:
 
 
 def not_less_verdict(apart: Interval) -> Verdict:
-    """Judge a statement that something is no less than what it is compared with, from their difference.
+    """Judge a statement that something is not less than its reference, from their difference.
 
-    It is no less by more than the margin; the runs cannot tell; it is less.
+    Not less by more than the margin; undecided; less.
     """
     if apart.low >= -MARGIN:
         return "reproduced"
@@ -100,16 +100,16 @@ def not_less_verdict(apart: Interval) -> Verdict:
 
 
 def below_verdict(measured: Interval, limit: float) -> Verdict:
-    """Surely at most the limit, perhaps, or surely above it."""
+    """Significantly at most the limit, undecided, or significantly above it."""
     if measured.high <= limit:
         return "reproduced"
     return "direction" if measured.low <= limit else "not reproduced"
 
 
 def similar_verdict(apart: Interval, nearer_by: Interval) -> Verdict:
-    """Judge an exponent that was made to be TCP's: it is, or it is nearer to it than that of the parent.
+    """Judge an exponent designed to equal TCP's: it does, or it is closer to it than the parent's.
 
-    `nearer_by` is how much nearer it is than the parent's.
+    `nearer_by` is how much closer it is than the parent's.
     """
     if max(abs(apart.low), abs(apart.high)) <= EXPONENT_TOLERANCE:
         return "reproduced"

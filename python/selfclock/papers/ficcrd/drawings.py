@@ -1,4 +1,4 @@
-"""Figures 3 to 6 as drawings, with what is printed as marks."""
+"""Figures 3 to 6 as drawings, with the printed values as marks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: Two panels, each with tail drop: RD packets by number as printed, and timed ones beside them.
 _PANELS = [("RD packets by number, as printed", [0, 1, 3]), ("timed RD packets, too", [0, 2, 4])]
 
-#: The part of figure 4 that is drawn larger, s.
+#: The enlarged part of figure 4, s.
 DETAIL_S = (100.0, 120.0)
 
 

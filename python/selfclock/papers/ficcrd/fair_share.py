@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from selfclock.papers.ficcrd.readings import Reading
     from selfclock.scenario import Scenario
 
-#: The fair share that is printed, Mbit/s, and the link on which ten flows have it.
+#: The printed fair share, Mbit/s, and the link on which ten flows have it.
 PRINTED_SHARE = 0.15
 SLOW_MBPS = PRINTED_SHARE * FLOWS
 

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 #: Spacings of the starts in the runs with ns-2, s.
 APART_S = (0.1, 1.0)
 
-#: Other readings, each a change of one thing: name, label, mechanism, settings.
+#: Other interpretations, each a change of one thing: name, label, mechanism, settings.
 VARIANTS: list[tuple[str, str, dict[str, object] | None, dict[str, Any]]] = [
     *((f"window-1-in-{n}", f"window, by number, an RD packet for {n} data packets",
        {**BY_NUMBER, "packets_per_discovery": n}, {}) for n in (1, 2, 4, 8, 16)),
@@ -85,7 +85,7 @@ def _shown(scale: float) -> list[Scenario]:
 
 
 def _random(mechanism: Mechanism, scale: float) -> list[Scenario]:
-    # Which flow lost what is asked of tail drop only.
+    # Losses by flow are needed for tail drop only.
     return random_runs(mechanism, scale, packets=mechanism is TAIL_DROP)
 
 
@@ -94,7 +94,7 @@ def _apart(scale: float) -> list[Scenario]:
 
 
 def parts(scale: float = 1.0) -> list[Part]:
-    """Return the runs of the figures, those of the seeds mechanism by mechanism, spaced starts, other readings."""
+    """Return the runs of the figures, those of the seeds by mechanism, spaced starts, other interpretations."""
     measure = partial(read, scale=scale)
     others = [scenario(f"ficcrd-{name}", router, seconds=SECONDS * scale, **keys) for name, _, router, keys in VARIANTS]
     return [

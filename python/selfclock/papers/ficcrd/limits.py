@@ -1,4 +1,4 @@
-"""Where the mechanism does not work, or stops to: statements of ours, not of the paper."""
+"""Limits of the mechanism: our statements, not the paper's."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: Of two flows one sends 0.3 of the capacity. The fluid, in which each flow sends resource
-#: discovery packets in proportion to its rate, ends at this use of the link.
+#: One of two flows sends 0.3 of the capacity. The fluid, in which each flow sends resource
+#: discovery packets in proportion to its rate, ends at this utilization.
 LIMITED_PART = 0.3
 FLUID_USE = {"outer-else": 0.754, "literal": 0.754, "icc": 1.0}
 
 #: RD packets by number, or also timed.
 _SENT = {"by number": BY_NUMBER, "timed": WINDOW}
-#: They look as these.
+#: Their styles.
 _LOOKS = ("reno", "packet-pair")
 _OFTEN: dict[str, object] = {**BY_NUMBER, "rule": "icc", "packets_per_discovery": 8}
 
@@ -71,14 +71,14 @@ SMALL_PLACES = 1600
 
 RD_LOSSES = (0.01, 0.05, 0.1, 0.2, 0.5)
 
-#: A blast of datagrams at three times the rate fills the queue, so that DPF is 0.
+#: Datagrams at three times the rate fill the queue, so that DPF is 0.
 BLAST_S = (80.0, 90.0)
 WITHOUT_FLOOR: dict[str, object] = {**BY_NUMBER, "floor": 0}
 
-#: Half of the flows stop, and come back.
+#: Half of the flows stop, and return.
 AWAY_S = (80.0, 140.0)
 
-#: Many flows: on the paper's link, and on one with as much for each flow as the paper's ten have.
+#: Many flows: on the paper's link, and on one with as much per flow as the paper's ten have.
 MANY, MANY_S, MANY_PLACES = 1000, 20.0, 20_000
 MANY_SPAN_S = (5.0, MANY_S)
 
@@ -88,7 +88,7 @@ def _slug(text: str) -> str:
 
 
 def _limited(scale: float) -> list[Scenario]:
-    """Return the readings of Table 1 by what sends RD packets; then ICC with one for 8 data packets and none timed."""
+    """Return Table 1's variants by the trigger of RD packets; then ICC with one per 8 data packets, none timed."""
     routers = {
         f"{rule}-{_slug(sent)}": {**router, "rule": rule} for rule in FLUID_USE for sent, router in _SENT.items()
     }
@@ -196,7 +196,7 @@ def _leaving_reading(result: Result, scale: float) -> tuple[Reading, float, floa
 
 
 def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
-    """Judge what can be judged, and list the rest."""
+    """Judge what is decidable, and list the rest."""
     limited, small, lossy, blasted, leaving, tails, hidden, hidden_timed, many, fast = readings
     rows: list[list[str]] = []
 
@@ -297,7 +297,7 @@ def _whole_segments(small: Sequence[Reading], scale: float) -> Claim:
 
 
 def _held(one: Reading) -> bool:
-    """Fair, no data lost after the start-up, and a queue near its target."""
+    """Fair, no data lost after start-up, and a queue near its target."""
     return one.jain > FAIR and one.late_data == 0 and one.near >= NEAR_OFTEN
 
 
@@ -308,7 +308,7 @@ def _loss_claims(lossy: Sequence[Reading], scale: float) -> list[Claim]:
         begin = place * len(RD_LOSSES)
         own = lossy[begin : begin + len(RD_LOSSES)]
         held = [_held(one) for one in own]
-        # What holds at 50 % only because it fails at 20 % counts for nothing.
+        # Success at 50 % is meaningless after a failure at 20 %.
         up_to = next((number for number, good in enumerate(held) if not good), len(held))
         claims.append(
             Claim(PAPER, f"rd-loss-{_slug(sent)}", "not in the paper",

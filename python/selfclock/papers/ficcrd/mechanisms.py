@@ -1,4 +1,4 @@
-"""The mechanisms that are compared: tail drop, and FICCRD by feedback and by what sends its RD packets."""
+"""The compared mechanisms: tail drop, and FICCRD by feedback and by the trigger of its RD packets."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BY_NUMBER: dict[str, object] = {**WINDOW, "discovery_interval": "off"}
 BUCKET_TIMED: dict[str, object] = {**ACK_BUCKET, "longest_hold": "1 s"}
 BUCKET: dict[str, object] = {**BUCKET_TIMED, "discovery_interval": "off"}
 
-#: How every flow runs, whatever the routers do.
+#: Settings of every flow, whatever the routers do.
 SENDERS = "Reno of ns-2 (halved = window), classic profile"
 
 
@@ -34,7 +34,7 @@ class Mechanism:
     router: Mapping[str, object] | None
     colour: str
     line: str
-    #: As `Claim.variant` says it.
+    #: Text of `Claim.variant`.
     variant: str
 
     def scenario(self, suffix: str = "", **keys: Any) -> Scenario:  # noqa: ANN401 passed on
@@ -61,7 +61,7 @@ ALL = [TAIL_DROP, *CONTROLLED]
 #: The paper's words with the fewest additions of ours.
 PRINTED = CONTROLLED[0]
 
-#: Every row about chance is of these seeds, with each packet of a source delayed at random below 10
+#: Every row about chance uses these seeds, with each packet of a source delayed at random below 10
 #: ms.
 SEEDS = range(1, 11)
 SEND_DELAY_MS = 10.0

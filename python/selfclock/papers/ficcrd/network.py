@@ -1,4 +1,4 @@
-"""The paper's network, with or without its mechanism, and what its flows get."""
+"""The paper's network, with or without its mechanism, and the results of its flows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ TRANSPORT: dict[str, object] = {
     "timer": {"granularity": "300 ms", "minimum": "200 ms", "initial": "3 s", "maximum": "60 s"},
 }
 
-#: ns-2 halves the window, not what is in flight.
+#: ns-2 halves the window, not the flight.
 RENO: dict[str, object] = {"window": "reno", "halved": "window"}
 
 #: The mechanism as the paper describes it, by each of its two kinds of feedback.
@@ -78,13 +78,13 @@ def scenario(
 ) -> Scenario:
     """Build the network.
 
-    Topology "figure-2": the lost figure as it is read here; flow 0 goes 10, 11, 12, 13 with 10 ms
-    on each link of its own (120 ms both ways), the others are attached to 11 and 12 with 2 ms (48
-    ms). Topology "a", of the runs with ns-2: every flow is attached to 11 and 12, flow 0 with 10 ms
-    (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms away, flow 0 as there.
+    Topology "figure-2": our interpretation of the lost figure; flow 0 takes 10, 11, 12, 13 with 10
+    ms on each of its own links (120 ms both ways), the others are attached to 11 and 12 with 2 ms
+    (48 ms). Topology "a", of the runs with ns-2: every flow is attached to 11 and 12, flow 0 with
+    10 ms (80 ms). Topology "b": every flow passes 10 and 13, which are 2 ms away, flow 0 as there.
     `send_delay_ms`: each packet of a source is delayed by a random time below this, as ns-2's
-    overhead_ does, without overtaking. `bottleneck_mbps`: another rate of the link 11-12 alone.
-    `flow_keys`: what else a flow has, by its number, or UDP in its place.
+    overhead_ does, without reordering. `bottleneck_mbps`: another rate of the link 11-12 only.
+    `flow_keys`: further settings of a flow, by number, or UDP in its place.
     """
     rate = mbps(rate_mbps)
     usual = Link(rate, queue="unlimited")
@@ -103,7 +103,7 @@ def scenario(
         outside = topology == "b" or (topology == "figure-2" and far)
         near, beyond = ("10", "13") if outside else ("11", "12")
         access = replace(usual, delay=ms(10 if far else 2))
-        # A jitter on the way from the source only: data, not acknowledgements.
+        # A jitter on the path from the source only: data, not ACKs.
         links += [
             replace(access, between=(ends[0], near), duplex=False, jitter=ms(send_delay_ms)),
             replace(access, between=(near, ends[0]), duplex=False),
@@ -131,7 +131,7 @@ def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:
 
 
 def cell(value: object) -> float:
-    """Return what polars gives for one cell as a number; nothing is 0."""
+    """Return a cell from polars as a number; null is 0."""
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 

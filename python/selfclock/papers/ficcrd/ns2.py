@@ -1,4 +1,4 @@
-"""Tail drop beside ns-2.35: the same ten flows, packet by packet the same kind of network."""
+"""Tail drop compared with ns-2.35: the same ten flows on the same network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measurements of a run, so that the rest of its records can go."""
+"""Measurements of a run, so that its records can be freed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: "At the target": within a fifth of it.
 NEAR = (0.8, 1.2)
 
-#: After this a run has started up, s.
+#: End of a run's start-up, s.
 STARTED_S = 5.0
 
 
@@ -38,24 +38,24 @@ class Reading:
 
     #: Over the measured interval, Mbit/s.
     goodputs: tuple[float, ...]
-    #: Packets of every kind that the bottleneck queue dropped: in the whole run, and until
+    #: Packets of every kind dropped by the bottleneck queue: in the whole run, and until
     #: `STARTED_S`.
     drops: int
     early_drops: int
     #: Seconds of the measured interval in which the bottleneck dropped.
     lossy_seconds: int
-    #: Part of the time that the queue is near its target.
+    #: Fraction of the time in which the queue is near its target.
     near: float
     queue_mean: float
     queue_max: int
-    #: Part of the time that the bottleneck sends.
+    #: Fraction of the time in which the bottleneck sends.
     use: float
     timeouts: int
-    #: Standard deviation over mean of what a flow sends in a second, mean of the flows but the
+    #: Standard deviation over mean of a flow's data per second, averaged over all flows but the
     #: first.
     roughness: float
-    #: Dropped data of each flow in the whole run, and of all of them after `STARTED_S`; only where
-    #: packets were recorded.
+    #: Dropped data of each flow in the whole run, and of all of them after `STARTED_S`; only with
+    #: packet records.
     by_flow: tuple[int, ...] = ()
     late_data: int = 0
 
@@ -86,11 +86,11 @@ COLUMNS = [
 
 @dataclass(frozen=True)
 class Drawn(Reading):
-    """A reading with the series that are drawn."""
+    """A reading with the drawn series."""
 
-    #: Sample times, and packets that wait at the bottleneck.
+    #: Sample times, and packets waiting at the bottleneck.
     queue: tuple[list[float], list[int]] = field(default=([], []), repr=False)
-    #: Of each flow: sample times, and segments sent.
+    #: Sample times and segments sent, by flow.
     sent: tuple[tuple[list[float], list[float]], ...] = field(default=(), repr=False)
 
 
@@ -105,7 +105,7 @@ def read(
 
 
 def draw(result: Result, scale: float = 1.0) -> Drawn:
-    """Measure a run, and keep what is drawn of it."""
+    """Measure a run, and keep its drawn series."""
     samples = queue(result, 0, SECONDS * scale)
     return Drawn(
         **_measures(result, scale, MEASURED_S, TARGET_PACKETS),
@@ -155,7 +155,7 @@ def _roughness(result: Result, begin_s: float, end_s: float) -> float:
         .sort("flow", "second")
     )
     sent = sent.with_columns(pl.col("sent_bytes").diff().over("flow")).drop_nulls()
-    # A flow that sends nothing is even.
+    # A flow that sends nothing counts as even.
     each = sent.group_by("flow").agg(
         (pl.col("sent_bytes").std() / pl.col("sent_bytes").mean()).fill_nan(0.0).alias("part")
     )
@@ -168,6 +168,6 @@ def _sent_segments(result: Result, name: str) -> tuple[list[float], list[float]]
 
 
 def paired(own: Sequence[Reading], other: Sequence[Reading], measure: Callable[[Reading], float]) -> Interval:
-    """Return the ratios of two mechanisms seed by seed; nothing over nothing is 1."""
+    """Return the ratios of two mechanisms seed by seed; 0/0 is 1."""
     pairs = [(measure(a), measure(b)) for a, b in zip(own, other, strict=True)]
     return interval([1.0 if a == b else a / b if b else float(a > 0) * 1e9 for a, b in pairs])

@@ -1,4 +1,4 @@
-"""Today's alternatives to FICCRD: every algorithm over every queue discipline, and the L4S experiment."""
+"""Present-day alternatives to FICCRD: every algorithm over every queue discipline, and the L4S experiment."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 _VIRIDIS = ("#440154", "#3B528B", "#21918C", "#5EC962", "#FDE725")
 _MAGMA = ("#FCFDBF", "#FC8961", "#B73779", "#51127C", "#000004")
 
-#: Windows, then models; each by itself with a peer of the same kind.
+#: Windows, then models; each with a peer of the same kind.
 ALGORITHMS = [
     "reno", "cubic", "bic", "highspeed", "scalable", "ltcp", "altcp", "adaptive", "vegas", "fast",
     "bbr3", "prague",
 ]  # fmt: skip
 
-#: All with the same room; the settings are the defaults.
+#: All with the same limit, and default settings.
 DISCIPLINES: dict[str, dict[str, object]] = {
     "drop-tail": {},
     "step mark": {"mark_above": "5 ms"},
@@ -50,8 +50,8 @@ RATE_MBPS, RTT_MS, SECONDS = 20.0, 40.0, 15.0
 L4S_MBPS, L4S_S = 50.0, 40.0
 L4S_QUEUES = ["drop-tail", "CoDel", "FQ-CoDel", "PIE", "DualPI2"]
 
-#: DualPI2's goals: rates within a factor of two, and a queueing delay of the scalable flow of a few
-#: milliseconds at most.
+#: DualPI2's goals: rates within a factor of two, and a queueing delay of the scalable flow of at
+#: most a few milliseconds.
 ALIKE, LOW_DELAY_MS = 2.0, 3.0
 
 
@@ -100,7 +100,7 @@ def _bottleneck(summary: Summary) -> LinkSummary:
 
 
 def parts(scale: float = 1.0) -> list[Part]:
-    """Return the runs; of each the summary is enough."""
+    """Return the runs, of which only the summaries are needed."""
     return [Part(scenarios(scale), _summary)]
 
 

@@ -1,4 +1,4 @@
-"""Verdicts from figures alone; each rule says itself in `Claim.criterion`."""
+"""Verdicts from figures alone; each rule is stated in `Claim.criterion`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from selfclock.papers.intervals import Interval
 
 #: "The queue length will still fluctuate at our target queue length with narrow range": for this
-#: part of the time.
+#: fraction of the time.
 NEAR_MOSTLY, NEAR_OFTEN = 0.95, 0.8
 NEAR_RULE = (
     f"our criterion: within a fifth of 100 packets for {NEAR_MOSTLY:.0%} of 50 to 200 s: reproduced; for "
@@ -19,17 +19,17 @@ NEAR_RULE = (
 #: "Fairly distributed".
 FAIR = 0.99
 
-#: "Significantly improve in throughput": by a twentieth at least.
+#: "Significantly improve in throughput": by at least a twentieth.
 SIGNIFICANT = 1.05
 
 #: "More regulated": less than half as rough.
 REGULAR = 0.5
 
-#: "Repeatedly exceed the buffer size": in this many different seconds of 50 to 200 s; a single one
-#: is no repetition.
+#: "Repeatedly exceed the buffer size": in this many different seconds of 50 to 200 s; once is not
+#: repeatedly.
 REPEATED = 10
 
-#: Against Jain's index in ns-2, a utilisation that a fluid gives, and a rate.
+#: Relative to ns-2's Jain index, a fluid's utilization, and a rate.
 JAIN_TOLERANCE, USE_TOLERANCE, RATE_TOLERANCE = 0.02, 0.05, 0.05
 
 #: "As under tail drop": the ratio of drops lies within these bounds.
@@ -44,7 +44,7 @@ def no_drop_verdict(drops: int, tail_drop: int) -> Verdict:
 
 
 def near_verdict(near: float) -> Verdict:
-    """Judge the part of the time near the target."""
+    """Judge the fraction of the time near the target."""
     if near >= NEAR_MOSTLY:
         return "reproduced"
     return "direction" if near >= NEAR_OFTEN else "not reproduced"
@@ -58,7 +58,7 @@ def fair_verdict(index: float, tail_drop: float) -> Verdict:
 
 
 def unfair_verdict(index: float, seeds: Interval) -> Verdict:
-    """Unfair in the run of the figure and, beyond chance, in the seeds; in one of the two; or in neither."""
+    """Unfair in the run of the figure and, significantly, in the seeds; in one of the two; or in neither."""
     found = [index < FAIR, seeds.high < FAIR]
     return "reproduced" if all(found) else "direction" if any(found) else "not reproduced"
 
@@ -71,7 +71,7 @@ def overflow_verdict(lossy_seconds: int) -> Verdict:
 
 
 def gain_verdict(ratio: Interval) -> Verdict:
-    """A significant gain; any that is beyond chance; or none."""
+    """A significant gain; any beyond chance; or none."""
     if ratio.low >= SIGNIFICANT:
         return "reproduced"
     return "direction" if ratio.low > 1 else "not reproduced"

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
     from selfclock.result import Result
 
-#: "Increase congestion window until the router buffer becomes fully utilized": as far as samples
-#: every 0.1 s show it.
+#: "Increase congestion window until the router buffer becomes fully utilized": as far as visible
+#: with samples every 0.1 s.
 FULL_BUFFER = 0.98
 #: "Slightly larger" than the product: between 1 % and 10 %.
 SLIGHTLY = (1.01, 1.10)
-#: "Temporarily very large": this many times as long as before the change.
+#: "Temporarily very large": this multiple of the length before the change.
 VERY_LARGE = 2.0
 #: "Quite a long time to recover": longer than the × of table 1's responsiveness.
 LONG_S = 20.0
@@ -389,7 +389,7 @@ def _mean_queue(run: Result, begin_s: float, end_s: float) -> float:
 
 
 def _recovery(run: Result, scale: float) -> tuple[float | None, float | None, float]:
-    """Time from the first cut until the window is again what it was; when the cut was; segments per second after it."""
+    """Time from the first cut until the window is restored; time of the cut; segments per second after it."""
     series = flow_series(run)
     windows = (series["cwnd_bytes"].cast(pl.Float64) / 1460).to_list()
     times = series["time_s"].to_list()

@@ -1,4 +1,4 @@
-"""Figures 6 and 7: the proposed mechanism alone, and beside UDP that changes its rate; with both forms of ICIM."""
+"""Figures 6 and 7: the proposed mechanism alone, and beside UDP at changing rates; with both forms of ICIM."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ def _scenario(
     threshold: bool = True,
     seed: int = 1,
 ) -> Scenario:
-    # Only the proposed mechanism has cards that coalesce: it is made for them. The others run on
-    # the hosts of the thesis's simulator, which also makes them comparable with ns-2.
+    # Only the proposed mechanism has coalescing cards, for which it is made. The others run on the
+    # hosts of the thesis's simulator, which also makes them comparable with ns-2.
     own = mechanism is PROPOSED
     return scenario(
         name_of(figure, mechanism, estimator, buffer, threshold=threshold) + (f"-seed-{seed}" if seed > 1 else ""),
@@ -99,7 +99,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return figure 7 before both buffers, figure 6, and both without the threshold for 20 s.
 
     Figure 6 has one buffer: without UDP every packet at the bottleneck has 1500 B, so that both
-    readings are one.
+    interpretations agree.
     """
     made = []
     for mechanism in MECHANISMS:
@@ -124,7 +124,7 @@ def findings(runs: Runs, scale: float = 1.0) -> list[Claim]:
 
 
 def own_queue(series: pl.DataFrame, available: float, begin_s: float, end_s: float) -> float:
-    """Return the connection's own packets in the bottleneck's queue: its rate times the delay of the queue."""
+    """Return the connection's own packets in the bottleneck's queue: its rate times the queueing delay."""
     delay = mean_between(series, "srtt_s", begin_s, end_s) - COALESCED_RTT_S
     return delay * available * 1e9 / (8 * PACKET_B)
 
@@ -283,7 +283,7 @@ def _figure_7(runs: Runs, variant: Variant, scale: float) -> list[Claim]:
 
 
 def _drained(run: Result, scale: float) -> tuple[list[float | None], list[float]]:
-    """After the two changes that leave less: how long the delay is more than 1.5 times its limit; the longest queue."""
+    """After the two changes that leave less: how long the delay exceeds 1.5 times its limit; the longest queue."""
     series, link = flow_series(run), link_series(run)
     times: list[float | None] = []
     peaks = []

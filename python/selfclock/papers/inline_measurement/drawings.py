@@ -172,7 +172,7 @@ def _panels(
 
 
 def _marks(figure: int, mechanism: Mechanism, curve: Callable[[Result], Curve], end_s: float) -> tuple[Curve, str]:
-    """Return what the thesis says a curve should be at."""
+    """Return the thesis's expected values of a curve."""
     times = along(end_s)
     free = [available(time) if figure == 7 else RATE_GBPS for time in times]
     if curve is throughput:

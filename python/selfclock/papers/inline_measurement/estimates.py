@@ -1,4 +1,4 @@
-"""A and K as measured beside the truth: rates, loads, readings, and where the method fails."""
+"""A and K as measured, beside the true values: rates, loads, readings, and failures of the method."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ RATES_GBPS = (0.1, 1.0, 5.0, 10.0)
 LOADS = (0.2, 0.5, 0.8)
 SECONDS, SKIPPED_S = 8.0, 3.0
 
-#: ICIM as the thesis prints it, and step by step what makes it work here.
+#: ICIM as printed in the thesis, and step by step the changes that make it work here.
 READINGS: dict[str, dict[str, object]] = {
     "as printed": PRINTED.options,
     "long bursts": {"reading": "edge", "within_interrupt": False},
@@ -43,7 +43,7 @@ READINGS: dict[str, dict[str, object]] = {
     "and the place in the interrupt": {},
 }
 
-#: Labels of the two orders of a narrow link that is idle and a tight one that is loaded.
+#: Labels of the two orders of an idle narrow link and a loaded tight one.
 TWO_ORDERS = ("narrow link is not the tight one", "tight link before the narrow one")
 
 #: Timers of the cards with which the printed reading is tried, beside `COALESCING`.
@@ -52,7 +52,7 @@ PRINTED_TIMERS = ("0 s", "10 us", "30 us", "300 us", "1 ms", "3 ms")
 
 @dataclass(frozen=True)
 class Case:
-    """A run with its truth, Gbit/s."""
+    """A run with its true values, Gbit/s."""
 
     label: str
     available: float
@@ -112,7 +112,7 @@ def reading_cases(scale: float = 1.0) -> list[Case]:
 
 
 def failure_cases(scale: float = 1.0) -> list[Case]:
-    """Paths on which an assumption of the method does not hold; and ImTCP, with and without coalescing."""
+    """Paths that violate an assumption of the method; and ImTCP, with and without coalescing."""
     imtcp: dict[str, object] = {"window": "reno", "estimate": "imtcp"}
     printed = [
         _case(f"as printed, coalescing {timer}", 1.0, 0.5, scale, control=PRINTED.control, coalescing=timer)
@@ -183,7 +183,7 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
 
 
 def _two_links(name: str, first: tuple[float, float], second: tuple[float, float], scale: float) -> Scenario:
-    """A path over two links, each with a rate and a load of its own."""
+    """A path over two links, each with its own rate and load."""
     access = Link("4 Gbps", "5 ms", queue="unlimited", coalescing=COALESCING)
     links = [
         replace(access, between=("source", "a")),

@@ -1,4 +1,4 @@
-//! Values with a range or a word of their own that several tables have.
+//! Values with their own range or word, shared by several tables.
 
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item};
@@ -109,7 +109,7 @@ ranges! {
     Probability(f64) = number_within, "number", 0.0, 1.0;
 }
 
-/// Name of a node, link, flow or run. It may become the name of a file.
+/// Name of a node, link, flow or run. It may become a file name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(pub String);
 

@@ -79,7 +79,7 @@ fn algorithms_that_do_not_exist() {
     );
 }
 
-/// Marks that an algorithm does not respond to would let it take what others give up.
+/// An algorithm that ignores CE marks would take what others give up.
 #[test]
 fn a_model_takes_only_the_marks_it_responds_to() {
     for (control, ecn, fine) in [

@@ -23,7 +23,7 @@ fn every_example_is_valid() {
     for entry in std::fs::read_dir(folder().join("examples")).expect("the folder of examples") {
         let path = entry.expect("an entry").path();
         let is_toml = path.extension().is_some_and(|extension| extension == "toml");
-        // A grid names a scenario and varies it.
+        // A grid, which names a scenario and varies it.
         if is_toml && !std::fs::read_to_string(&path).expect("a text").contains("\n[grid]") {
             let scenario = Scenario::load(&path, &[]).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(path.file_stem().and_then(|stem| stem.to_str()), Some(scenario.plan.name.as_str()));

@@ -26,8 +26,7 @@ fn parallel_flows_form_groups() {
                  [[flow]]\ncongestion_control = \"adaptive\"\ngroup = \"a\"\n";
     let one_host = format!("{}\n", flows.replacen("hosts = 1\n\n", "", 1));
     let text = edited("access = {", "hosts = 1\naccess = {") + &one_host;
-    // The first flow, 0, has none; the copies of one flow and another one of the same name are one
-    // group.
+    // Flow 0 has none; the copies of one flow and another one of the same group are one group.
     assert_eq!(plan(&text).groups, [vec![1, 2, 4], vec![3]]);
     assert!(plan(DUMBBELL).groups.is_empty());
 }
@@ -37,7 +36,7 @@ fn groups_are_of_adaptive_flows_with_one_path() {
     let only = "only flows of \"adaptive\" form groups";
     refused_flow("group = \"a\"", 9, "flow[0].group", only, "");
     refused_flow("group = \"\"", 9, "flow[0].group", "not a name", "1 to 200 bytes");
-    // In a dumbbell each copy has hosts of its own.
+    // In a dumbbell each copy has its own hosts.
     let apart = format!("{DUMBBELL}congestion_control = \"adaptive\"\ncount = 2\ngroup = \"a\"\n");
     refused(
         &apart,

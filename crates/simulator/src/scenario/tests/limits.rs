@@ -1,4 +1,4 @@
-//! Scenarios that no memory can hold, and the resolution of series.
+//! Scenarios that exceed any memory, and the resolution of series.
 
 use super::{DUMBBELL, PARKING_LOT, edited, parse, plan_with, refused_flow};
 use selfclock_congestion::units::{Duration, Time};

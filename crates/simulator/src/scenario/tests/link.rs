@@ -6,7 +6,7 @@ use selfclock_congestion::units::{Bytes, Duration};
 
 #[test]
 fn a_queue_of_one_bdp_holds_the_largest_base_round_trip() {
-    // 1 Mbit/s × 2 × 25 ms = 6250 B; a link that no flow crosses: 2 × its own delay.
+    // 1 Mbit/s × 2 × 25 ms = 6250 B; a link without flows: 2 × its own delay.
     let text = format!(
         "{GRAPH}[[network.link]]\nfrom = \"r\"\nto = \"b\"\nname = \"spare\"\nrate = \"8 Mbps\"\ndelay = \"30 ms\"\n"
     );
@@ -115,7 +115,7 @@ fn a_path_that_changes() {
 #[test]
 fn a_coalescing_host_is_the_end_of_a_route() {
     let coalescing = GRAPH.replacen("delay = \"5 ms\"", "delay = \"5 ms\"\ncoalescing = \"100 us\"", 1);
-    // Acknowledgements end at "a", and nothing goes on from there; data passes "r".
+    // ACKs end at "a", and nothing continues from there; data passes "r".
     assert_eq!(plan(&coalescing).links[1].coalescing, Duration::from_microseconds(100));
     let ends = format!("{coalescing}[[flow]]\nfrom = \"a\"\nto = \"r\"\n");
     let message = "flow \"flow1\" goes on beyond link \"a-r\", at whose end packets are coalesced";

@@ -1,4 +1,4 @@
-//! Whole scenarios: what they become, and what is said of those that are refused.
+//! Whole scenarios: their plans, and the errors of invalid ones.
 
 mod control;
 mod errors;
@@ -80,7 +80,7 @@ fn plan_with(text: &str, overrides: &[&str]) -> Plan {
     Scenario::parse(text, "s.toml", &overrides).unwrap_or_else(|error| panic!("{error}")).plan
 }
 
-/// The dumbbell with more keys for its flow.
+/// The dumbbell with additional keys for its flow.
 fn flow_with(keys: &str) -> Plan {
     plan(&format!("{DUMBBELL}{keys}\n"))
 }
@@ -105,13 +105,13 @@ fn refused(text: &str, place: (usize, usize), key: &str, message: &str, help: &s
     assert!(error.help.contains(help), "{help:?} in {error}");
 }
 
-/// The dumbbell with one text in the place of another.
+/// The dumbbell with one text replaced.
 fn edited(from: &str, to: &str) -> String {
     assert!(DUMBBELL.contains(from), "{from}");
     DUMBBELL.replacen(from, to, 1)
 }
 
-/// The dumbbell, whose flow has one more line: the eleventh.
+/// The dumbbell, whose flow has an additional line: the eleventh.
 #[track_caller]
 fn refused_flow(line: &str, column: usize, key: &str, message: &str, help: &str) {
     refused(&format!("{DUMBBELL}{line}\n"), (11, column), key, message, help);

@@ -1,4 +1,4 @@
-//! Things chosen by name: queue disciplines and router mechanisms.
+//! Named components: queue disciplines and router mechanisms.
 
 use super::{DUMBBELL, edited, plan};
 use crate::named::{Entry, Named};
@@ -6,7 +6,7 @@ use crate::plan::{DisciplinePlan, MechanismPlan};
 use crate::router::mechanism::Placement;
 use selfclock_congestion::parameter::{Kind, Parameter};
 
-/// A value of a setting that must be given.
+/// A value for a required setting.
 fn some_value(parameter: &Parameter) -> String {
     match parameter.kind {
         Kind::Rate => "\"1 Mbps\"".to_owned(),
@@ -18,7 +18,7 @@ fn some_value(parameter: &Parameter) -> String {
     }
 }
 
-/// The default of a setting as it would be written; `None` if it is one in words.
+/// The written form of a setting's default; `None` if it is in words.
 fn written_default(parameter: &Parameter) -> Option<String> {
     let default = parameter.default;
     let is_word = match parameter.kind {
@@ -56,7 +56,7 @@ fn write_defaults<T: Named + PartialEq + std::fmt::Debug>(
     written
 }
 
-/// The default that is shown is the one that is used: written out, it changes nothing.
+/// The displayed default is the effective one: written out, it changes nothing.
 #[test]
 fn shown_defaults_are_those_that_are_used() {
     let queue = |keys: &[String]| {
@@ -77,7 +77,7 @@ fn shown_defaults_are_those_that_are_used() {
             Placement::Links | Placement::LinksOrAllOfRouters => "links = [\"bottleneck\"]",
         };
         let mut keys = vec![format!("mechanism = {:?}", entry.name), place.to_owned()];
-        // Which packets are lost is one of three settings.
+        // One of three settings selects the lost packets.
         keys.extend((entry.name == "loss").then(|| "probability = 0.1".to_owned()));
         written += write_defaults::<MechanismPlan>(entry, router, &keys);
     }

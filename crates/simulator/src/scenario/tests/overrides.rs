@@ -91,7 +91,7 @@ fn a_scenario_with_further_overrides_is_the_text_with_them() {
     assert!(error.to_string().contains("durations"), "{error}");
 }
 
-/// An override of anything else once brought the seed of the text back.
+/// An override of another key once restored the seed of the text.
 #[test]
 fn a_seed_stays_until_an_override_sets_another() {
     let scenario = Scenario::parse(DUMBBELL, "a.toml", &[]).expect("a scenario").with_seed(u64::MAX);

@@ -4,8 +4,8 @@ use super::{DUMBBELL, plan, refused};
 use crate::plan::MechanismPlan;
 use selfclock_congestion::units::Duration;
 
-/// Without a list of links the router's part of Quick-Start stands before what leaves a router, and
-/// nothing else.
+/// Without a list of links the router's part of Quick-Start precedes exactly the links that leave a
+/// router.
 #[test]
 fn mechanisms_of_the_ways_to_begin_are_read() {
     let plan = plan(&format!("{DUMBBELL}[[router]]\nmechanism = \"quick-start\"\n"));

@@ -40,9 +40,9 @@ fn the_schema_describes_every_key() {
     assert_eq!(table["properties"]["tick"]["type"], "string");
 }
 
-/// Every key of the schema stands in the reference as code, and no table of the reference names
-/// another. Parameters of algorithms, queue disciplines and router mechanisms have tables
-/// elsewhere, made from the registry.
+/// The reference contains every key of the schema as code, and no table of it names any other.
+/// Parameters of algorithms, queue disciplines and router mechanisms have tables elsewhere, made
+/// from the registry.
 #[test]
 fn the_reference_lists_every_key() {
     let path = folder().join("docs/scenario-reference.md");

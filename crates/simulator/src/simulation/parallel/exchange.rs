@@ -1,12 +1,11 @@
-//! State that the threads of one run share: the clock of each part, and the packets that go from
-//! one part to another.
+//! State shared by the threads of one run: the clock of each part, and the packets between parts.
 
 use crate::network::handover::Handover;
 use selfclock_congestion::units::{Duration, Time};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// In a cache line pair of its own: two threads write to what would be neighbours.
+/// In its own cache line pair: two threads write to adjacent values.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Alone<T>(T);
@@ -22,32 +21,32 @@ struct Post {
 /// Activity of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Activity {
-    /// It may do anything.
+    /// Its next event may be at any time.
     Runs,
-    /// It waits until it is told more, and its next event is at this time.
+    /// It waits for input; its next event is at this time.
     Rests(Time),
-    /// All has happened up to the time asked for.
+    /// All events up to the requested time are done.
     Done,
 }
 
-/// Clocks, and packets on their way between parts.
+/// Clocks, and packets in transit between parts.
 #[derive(Debug)]
 pub(super) struct Exchange {
     parts: usize,
-    /// Of each part a time before which it will do nothing any more.
+    /// For each part, a time before which it will do nothing more.
     clocks: Vec<Alone<AtomicU64>>,
     posts: Vec<Alone<Post>>,
     activities: Mutex<Vec<Activity>>,
-    /// Of each part a time before which nothing more can come to it, learned while all rested.
+    /// For each part, a time before which it will receive nothing more, learned while all rested.
     floors: Vec<Alone<AtomicU64>>,
-    /// The least time that a packet takes to each part.
+    /// The minimum transit time to each part.
     lookaheads: Vec<Duration>,
-    /// A thread has failed: the others are to end.
+    /// A thread has failed: the others must end.
     has_failed: AtomicBool,
 }
 
 impl Exchange {
-    /// Between parts to each of which a packet takes at least this time.
+    /// Between parts with these minimum transit times to each.
     pub fn new(lookaheads: Vec<Duration>) -> Self {
         let parts = lookaheads.len();
         Self {
@@ -66,18 +65,18 @@ impl Exchange {
         self.parts
     }
 
-    /// A time before which this part will do nothing any more. What it sent before this was said is
-    /// in its post.
+    /// A time before which this part will do nothing more. Everything it sent before setting it has
+    /// been posted.
     pub fn clock(&self, part: usize) -> Time {
         Time::from_picoseconds(self.clocks[part].0.load(Ordering::Acquire))
     }
 
-    /// This part has posted all that it sent, and will do nothing before this time.
+    /// This part has posted everything it sent, and will do nothing before this time.
     pub fn set_clock(&self, part: usize, time: Time) {
         self.clocks[part].0.store(time.picoseconds(), Ordering::Release);
     }
 
-    /// A time before which nothing more comes to this part, whatever the clocks of the others say.
+    /// A time before which this part receives nothing more, whatever the clocks of the others.
     pub fn floor(&self, part: usize) -> Time {
         Time::from_picoseconds(self.floors[part].0.load(Ordering::Acquire))
     }
@@ -94,12 +93,12 @@ impl Exchange {
         post.is_full.store(true, Ordering::Release);
     }
 
-    /// Something has been posted.
+    /// Whether packets have been posted.
     pub fn is_posted(&self, from: usize, to: usize) -> bool {
         self.post(from, to).is_full.load(Ordering::Acquire)
     }
 
-    /// Takes what has been posted, into an empty list. False: nothing has.
+    /// Takes posted packets into an empty list. False if there are none.
     pub fn receive(&self, from: usize, to: usize, packets: &mut Handover) -> bool {
         if !self.is_posted(from, to) {
             return false;
@@ -115,22 +114,22 @@ impl Exchange {
         self.activities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All parts run, towards another time.
+    /// Marks all parts as running, for another period.
     pub fn begin(&self) {
         self.activities().fill(Activity::Runs);
     }
 
-    /// This part does nothing until [`Exchange::rise`]; its next event is at this time. Where all
-    /// others rest, too, and no packet is on its way, nothing comes to a part before the earliest
-    /// event of all and its lookahead: without that, parts with nothing to do would come nearer to
-    /// their next event by one lookahead a turn.
+    /// This part does nothing until [`Exchange::rise`]; its next event is at this time. If all
+    /// others rest too, and no packet is in transit, no part receives anything before the earliest
+    /// event of all plus its lookahead: without that, idle parts would approach their next event by
+    /// one lookahead per turn.
     pub fn rest(&self, part: usize, next: Time, until: Time) {
         let mut activities = self.activities();
         activities[part] = Activity::Rests(next);
         self.raise_floors(&activities, until);
     }
 
-    /// Where no part runs and no packet is on its way, nothing happens before the earliest event.
+    /// If no part runs and no packet is in transit, nothing happens before the earliest event.
     fn raise_floors(&self, activities: &[Activity], until: Time) {
         let mut earliest = until;
         for activity in activities {
@@ -140,7 +139,7 @@ impl Exchange {
                 Activity::Done => {}
             }
         }
-        // What is for a part that is done comes after `until`.
+        // Packets for a finished part arrive after `until`.
         let waits = |to: usize| activities[to] != Activity::Done;
         let is_posted = |to| (0..self.parts).any(|from| self.is_posted(from, to));
         if (0..self.parts).any(|to| waits(to) && is_posted(to)) {
@@ -156,8 +155,8 @@ impl Exchange {
         self.activities()[part] = Activity::Runs;
     }
 
-    /// This part has done all up to the time asked for. It may have been the last that ran: the
-    /// others, which rest, would wait for ever.
+    /// This part has finished the requested period. It may have been the last one running: the
+    /// others, which rest, would wait forever.
     pub fn end(&self, part: usize, until: Time) {
         let mut activities = self.activities();
         activities[part] = Activity::Done;
@@ -169,7 +168,7 @@ impl Exchange {
         self.has_failed.load(Ordering::Relaxed)
     }
 
-    /// Lets the other threads end, too.
+    /// Makes the other threads end, too.
     pub fn fail(&self) {
         self.has_failed.store(true, Ordering::Relaxed);
     }
@@ -179,8 +178,7 @@ impl Exchange {
 mod tests {
     use super::*;
 
-    /// Two parts rested while the third still ran. Nobody else can tell them that nothing comes
-    /// when it is done.
+    /// Two parts rested while the third still ran. Only its end can release them.
     #[test]
     fn the_end_of_a_part_wakes_those_that_rest() {
         let exchange = Exchange::new(vec![Duration::from_picoseconds(5); 3]);
@@ -192,7 +190,7 @@ mod tests {
         assert_eq!([0, 1].map(|part| exchange.floor(part).picoseconds()), [15, 15]);
     }
 
-    /// A packet on its way may bring an earlier event.
+    /// A packet in transit may bring an earlier event.
     #[test]
     fn a_packet_on_its_way_keeps_the_floors() {
         let exchange = Exchange::new(vec![Duration::from_picoseconds(5); 3]);

@@ -1,11 +1,11 @@
 //! One run on several threads.
 //!
-//! The network is divided into parts that packets take time between (see
-//! [`crate::network::partition`]), and each part is a [`Simulation`] of its own on a thread of its
-//! own. A part may run as far as it has everything that the others can still send it: up to their
-//! clocks and the least time that a packet takes from there. The order among events at equal times
-//! is that of the network (see [`crate::engine`]), so the result is that of one thread, to the bit,
-//! whatever thread is ahead.
+//! The network is divided into parts with transit times between them (see
+//! [`crate::network::partition`]), and each part is a separate [`Simulation`] on its own thread. A
+//! part may run as far as it has all packets that the others can still send it: up to their clocks
+//! plus the minimum transit time from there. The order among events at equal times is a property of
+//! the network (see [`crate::engine`]), so the result equals that of one thread, to the bit,
+//! whichever thread is ahead.
 
 mod exchange;
 
@@ -16,10 +16,10 @@ use crate::plan::{Plan, Protocol};
 use exchange::Exchange;
 use selfclock_congestion::units::{Duration, Time};
 
-/// Events between two looks at what the other threads have done: some 30 µs.
+/// Events between two checks of the other threads: some 30 µs.
 const SLICE: u64 = 256;
 
-/// Most parts: each two of them have a list of packets between them.
+/// Maximum number of parts: each pair has a packet list.
 const MOST_PARTS: usize = 64;
 
 /// Packet-hops of a part in the shortest lookahead: with fewer, threads wait for one another longer
@@ -27,20 +27,18 @@ const MOST_PARTS: usize = 64;
 /// 1.3 times; see docs/performance.md.
 const LEAST_HOPS: f64 = 4000.0;
 
-/// A part is ahead of those to which it sends by at most this many times the longest lookahead:
-/// nothing else stops one to which nobody sends, and what it has sent takes memory until it is
-/// taken in.
+/// Maximum lead of a part over its receivers, in multiples of the longest lookahead: a part without
+/// senders has no other limit, and its packets take memory until they are received.
 const LEASH: u64 = 4;
 
-/// Looks at the others' clocks before a part rests, before its thread lets others of the machine
-/// run, and before it sleeps.
+/// Idle checks before a part rests, before its thread yields the core, and before it sleeps.
 const RESTLESS: u32 = 64;
 const SPINS: u32 = 200;
 const YIELDS: u32 = 400;
-/// How long it sleeps.
+/// Duration of a sleep.
 const SLEEP: std::time::Duration = std::time::Duration::from_micros(50);
 
-/// Why a run is for one thread.
+/// Why a run needs a single thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotDivided {
     /// User-defined algorithms may share state.
@@ -49,7 +47,7 @@ pub enum NotDivided {
     /// The two ends of a foreign stack share state.
     #[error("the two ends of a real QUIC stack share state")]
     Stacks,
-    /// Router mechanisms look at several links at once.
+    /// Router mechanisms see several links at once.
     #[error("router mechanisms look at several links at once")]
     Routers,
     /// Short connections are numbered as they come.
@@ -58,7 +56,7 @@ pub enum NotDivided {
     /// Packet records are written in one order.
     #[error("packet records are written in one order")]
     Packets,
-    /// All packets meet in one place, or none takes any time between two.
+    /// All packets meet in one place, or no link has any delay.
     #[error(
         "the network cannot be divided: packets of all flows meet everywhere, or take no time in between"
     )]
@@ -66,12 +64,12 @@ pub enum NotDivided {
     /// Threads would wait for one another longer than they compute.
     #[error("one thread is quicker with so few packets in the least delay between two parts")]
     Small,
-    /// The machine has one core for it.
+    /// Only one core is available.
     #[error("the machine has one core")]
     OneCore,
 }
 
-/// A run under way on several threads.
+/// A run in progress on several threads.
 #[derive(Debug)]
 pub struct Parallel {
     parts: Vec<Simulation>,
@@ -83,16 +81,16 @@ impl Parallel {
     /// A run of this plan, at time zero, on at most `threads` threads.
     ///
     /// # Errors
-    /// Where it has to run on one.
+    /// If it needs a single thread.
     pub fn new(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
         Ok(Self::of(plan, divided(plan, threads)?))
     }
 
-    /// The same, on no more threads than the machine has cores for, where that is quicker than one.
+    /// The same, on at most as many threads as cores, if that is faster than one.
     ///
     /// # Errors
-    /// Where it has to run on one thread, or is quicker there: packets that pass from one core to
-    /// another then cost more time than a second core saves.
+    /// If it needs a single thread, or is faster there: packets between cores then cost more time
+    /// than a second core saves.
     pub fn worthwhile(plan: &Plan, threads: usize) -> Result<Self, NotDivided> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         if cores == 1 {
@@ -113,7 +111,7 @@ impl Parallel {
 
     fn of(plan: &Plan, partition: Partition) -> Self {
         let Partition { parts, lookahead } = partition;
-        // The memory of a part is best asked for by the thread that fills it.
+        // The thread that fills a part's memory should allocate it.
         let parts: Vec<Simulation> = std::thread::scope(|scope| {
             let made: Vec<_> =
                 parts.into_iter().map(|part| scope.spawn(move || Simulation::part(plan, &part))).collect();
@@ -188,7 +186,7 @@ fn divided(plan: &Plan, parts: usize) -> Result<Partition, NotDivided> {
     Partition::new(plan, parts.min(MOST_PARTS)).ok_or(NotDivided::Nothing)
 }
 
-/// Fails for what has to run on one thread.
+/// Fails for runs that need a single thread.
 fn check(plan: &Plan) -> Result<(), NotDivided> {
     let has_connections = || plan.flows.iter().any(|flow| matches!(flow.protocol, Protocol::Connections(_)));
     if plan.has_custom_algorithms() {
@@ -206,21 +204,21 @@ fn check(plan: &Plan) -> Result<(), NotDivided> {
     }
 }
 
-/// A part at work.
+/// A running part.
 struct Worker<'a> {
     part: usize,
     simulation: &'a mut Simulation,
     exchange: &'a Exchange,
-    /// Parts from which packets come, and the least time that they take.
+    /// Parts that send here, with their minimum transit times.
     from: Vec<(usize, Duration)>,
-    /// Parts to which packets go, and how far this one may be ahead of them.
+    /// Parts that receive from here, and the maximum lead over them.
     to: Vec<usize>,
     leash: Duration,
     /// Packets just received.
     received: Handover,
-    /// Before that nothing more can come, as far as is known.
+    /// Nothing more arrives before this, as far as known.
     horizon: Time,
-    /// Turns in which nothing could be done.
+    /// Turns without progress.
     idle: u32,
     rests: bool,
 }
@@ -230,9 +228,9 @@ struct Worker<'a> {
 enum Turn {
     /// Something has happened.
     Ahead,
-    /// Nothing can happen before others come further.
+    /// Nothing can happen before others advance.
     Waits,
-    /// All has happened up to the time asked for.
+    /// All events up to the requested time are done.
     Done,
 }
 
@@ -252,7 +250,7 @@ impl<'a> Worker<'a> {
         Self { part, simulation, exchange, from, to, leash, received, horizon, idle: 0, rests: false }
     }
 
-    /// Runs everything up to a time, with a thread of its own.
+    /// Runs everything up to a time, in a thread.
     fn run(&mut self, until: Time) -> Result<(), Stopped> {
         let failing = FailsUnlessForgotten(self.exchange);
         while !self.exchange.has_failed() {
@@ -270,7 +268,7 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Runs at most `events` of those that can happen now.
+    /// Runs at most `events` of the events that are safe now.
     fn turn(&mut self, until: Time, events: u64) -> Result<Turn, Stopped> {
         if self.rests {
             if !self.has_news(until) {
@@ -298,14 +296,14 @@ impl<'a> Worker<'a> {
     fn step(&mut self, until: Time, events: u64) -> Result<Turn, Stopped> {
         let run = self.simulation.events_run;
         self.take_in();
-        // What comes at the horizon may go before what is here then.
+        // Packets that arrive at the horizon may precede local events of that time.
         let limit = Time::from_picoseconds(self.horizon.picoseconds().saturating_sub(1)).min(until);
         self.simulation.advance_towards(limit, events)?;
         self.hand_over();
         let clock = self.next().min(self.horizon);
         self.exchange.set_clock(self.part, clock);
         Ok(if clock > until {
-            // It may have had as many events as it was to have.
+            // It may have reached its number of events.
             self.simulation.now = until;
             Turn::Done
         } else if self.simulation.events_run == run {
@@ -315,19 +313,19 @@ impl<'a> Worker<'a> {
         })
     }
 
-    /// When the next event of this part is.
+    /// Time of this part's next event.
     fn next(&self) -> Time {
         self.simulation.events.peek().map_or(Time::NEVER, |event| event.time)
     }
 
-    /// Something has come, or the next event can happen.
+    /// Whether input has arrived, or the next event is safe.
     fn has_news(&self, until: Time) -> bool {
         self.from.iter().any(|&(other, _)| self.exchange.is_posted(other, self.part))
             || self.known_horizon() > self.next().min(until)
     }
 
-    /// The time before which nothing more can come, by what the others say now, and this part may
-    /// run.
+    /// The time before which nothing more can arrive, by the others' current clocks, and up to
+    /// which this part may run.
     fn known_horizon(&self) -> Time {
         let Self { part, exchange, from, to, leash, .. } = self;
         let floor = exchange.floor(*part);
@@ -336,9 +334,9 @@ impl<'a> Worker<'a> {
         until.min().unwrap_or(Time::NEVER).max(floor)
     }
 
-    /// Takes in what others have sent, and learns how far they have come.
+    /// Receives the others' packets, and updates the horizon.
     fn take_in(&mut self) {
-        // The clocks first: what is sent after they were read comes later.
+        // The clocks first: packets sent after reading them arrive later.
         self.horizon = self.known_horizon().max(self.horizon);
         let Self { part, simulation, exchange, from, received, .. } = self;
         for &(other, _) in &*from {
@@ -348,7 +346,7 @@ impl<'a> Worker<'a> {
         }
     }
 
-    /// Posts what goes to others.
+    /// Posts outgoing packets.
     fn hand_over(&mut self) {
         let Self { part, simulation, exchange, .. } = self;
         for to in 0..exchange.parts() {
@@ -359,7 +357,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// Lets the other threads end where this one panics or returns early.
+/// Ends the other threads if this one panics or returns early.
 struct FailsUnlessForgotten<'a>(&'a Exchange);
 
 impl Drop for FailsUnlessForgotten<'_> {
@@ -379,8 +377,8 @@ mod tests {
     use proptest::prelude::*;
     use std::cell::Cell;
 
-    /// The outcome where parts take turns, in this order each time for `events` events; and the
-    /// number of parts.
+    /// The outcome when parts take turns, in this order, each for `events` events; and the number
+    /// of parts.
     fn in_turn(plan: &Plan, parts: usize, turns: &[(usize, u64)]) -> Result<(usize, Outcome), NotDivided> {
         in_turn_counted(plan, parts, turns, &mut 0)
     }
@@ -414,7 +412,7 @@ mod tests {
         Ok((used, parallel.finish()))
     }
 
-    /// Whichever part is ahead, for however long. Every part has turns.
+    /// Any part ahead, by any amount. Every part has turns.
     fn turns() -> impl Strategy<Value = Vec<(usize, u64)>> {
         let turn = (0_usize..4, prop_oneof![1_u64..4, 1_u64..300, Just(u64::MAX)]);
         prop::collection::vec(turn, 1..40).prop_map(|mut turns| {
@@ -423,8 +421,8 @@ mod tests {
         })
     }
 
-    /// Two sources that send every 100 ms on links of 1 µs: parts that came nearer to the next
-    /// packet by a lookahead a turn would take 100,000 turns for each, 10 million in all.
+    /// Two sources that send every 100 ms on links of 1 µs: parts that approached the next packet
+    /// by a lookahead per turn would take 100,000 turns for each, 10 million in all.
     #[test]
     fn parts_with_nothing_to_do_pass_over_the_time() {
         let wire = "rate = \"1 Gbps\"\ndelay = \"1 us\"\n";
@@ -462,7 +460,7 @@ mod tests {
         let mut parallel = Parallel::new(&plan, 2).expect("three flows");
         let Parallel { parts, lookahead, exchange } = &mut parallel;
         drop(FailsUnlessForgotten(exchange));
-        // Alone it would wait for ever for the other part.
+        // Alone it would wait forever for the other part.
         Worker::new(0, &mut parts[0], lookahead, exchange).run(Time::NEVER).expect("an end");
         assert!(parts[0].now < parts[0].end);
     }

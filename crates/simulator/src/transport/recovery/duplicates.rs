@@ -7,14 +7,15 @@ use selfclock_congestion::units::{Duration, Time};
 /// "Inflating the window" during a fast recovery without SACK.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Inflation {
-    /// Payload that duplicate ACKs say has left the network, less what partial ACKs took off.
-    /// Negative when duplicate ACKs were lost.
+    /// Payload that has left the network according to duplicate ACKs, less the deflation by partial
+    /// ACKs. Negative when duplicate ACKs were lost.
     bytes: i64,
-    /// Duplicate ACKs that may still inflate the window in this round trip of the recovery, and
-    /// when that began.
+    /// Duplicate ACKs that may still inflate the window in this round trip of the recovery, and its
+    /// start.
     left: u32,
     round_began: Time,
-    /// A partial ACK has restarted the retransmission timer (RFC 6582, "Impatient" variant).
+    /// Whether a partial ACK has restarted the retransmission timer (RFC 6582, "Impatient"
+    /// variant).
     timer_restarted: bool,
 }
 
@@ -29,13 +30,13 @@ impl Inflation {
         }
     }
 
-    /// Its reduction of the payload in flight.
+    /// Current inflation, as a reduction of the payload in flight.
     pub fn bytes(&self) -> i64 {
         self.bytes
     }
 
-    /// Each duplicate ACK stands for one segment that has arrived beyond the gap. A receiver that
-    /// makes up more gains nothing by it: "A TCP MAY therefore limit the number of times cwnd is
+    /// Each duplicate ACK represents one segment that has arrived beyond the gap. A receiver gains
+    /// nothing by inventing more: "A TCP MAY therefore limit the number of times cwnd is
     /// artificially inflated during loss recovery to the number of outstanding segments" (RFC 5681,
     /// section 3.2).
     pub fn on_duplicate(&mut self, mss: u64) {
@@ -55,9 +56,9 @@ impl Inflation {
         !std::mem::replace(&mut self.timer_restarted, true)
     }
 
-    /// The retransmission that a partial ACK acknowledges took a round trip, after which as many
-    /// duplicate ACKs may come as segments are outstanding. Partial ACKs that come faster are of
-    /// segments that never were missing.
+    /// The retransmission acknowledged by a partial ACK took a round trip, after which as many
+    /// duplicate ACKs may come as segments are outstanding. Faster partial ACKs are of segments
+    /// that were never missing.
     pub fn begin_round(&mut self, now: Time, minimum_rtt: Option<Duration>, segments: usize) {
         if minimum_rtt.is_none_or(|minimum| now.since(self.round_began) >= minimum) {
             self.left = segments as u32;

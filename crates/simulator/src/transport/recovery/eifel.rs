@@ -1,7 +1,7 @@
-//! The Eifel detection algorithm, RFC 3522: was a retransmission needed?
+//! The Eifel detection algorithm, RFC 3522: was a retransmission spurious?
 //!
 //! The ACK of a segment echoes the timestamp of the copy that arrived first. If that is older than
-//! the first retransmission of a recovery, the original was not lost but late. Names in quotation
+//! the first retransmission of a recovery, the original was late, not lost. Names in quotation
 //! marks are those of the RFC.
 
 use selfclock_congestion::Time;
@@ -9,15 +9,13 @@ use selfclock_congestion::Time;
 /// State of the detection in one connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Eifel {
-    /// "RetransmitTS": when the first retransmission of a recovery left that no ACK of new data has
-    /// followed.
+    /// "RetransmitTS": send time of a recovery's first retransmission, until an ACK of new data.
     retransmitted: Option<Time>,
 }
 
 impl Eifel {
-    /// A fast retransmit, or one of the retransmission timer, leaves now. Of several timeouts in a
-    /// row the first counts: an ACK of any of their retransmissions shows that the original was
-    /// lost.
+    /// A fast retransmit or a timeout's retransmission leaves now. The first of several consecutive
+    /// timeouts counts: an ACK of any of their retransmissions shows that the original was lost.
     pub fn on_retransmission(&mut self, now: Time) {
         self.retransmitted.get_or_insert(now);
     }

@@ -1,4 +1,4 @@
-//! Consequences of an ACK or an expired timer.
+//! Responses to an ACK or an expired timer.
 
 use super::duplicates::Inflation;
 use super::prr::Prr;
@@ -11,7 +11,7 @@ use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{RestartCause, Time};
 
 impl LossRecovery {
-    /// Consequences of an ACK.
+    /// Responds to an ACK.
     pub fn judge(&mut self, news: &News, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict { was_recovering: self.fast.is_some(), ..Verdict::default() };
         let new = news.advance.bytes > 0;
@@ -55,9 +55,9 @@ impl LossRecovery {
         if self.board.is_empty() {
             verdict.timer = RetransmissionTimer::Cancel;
         }
-        // An ACK that advances and tells of newly SACKed data "is counted as a duplicate
-        // acknowledgment [...] even if it [...] moves the cumulative acknowledgment point" (RFC
-        // 6675, section 2), and a loss that is known of begins a recovery.
+        // An ACK that advances and newly SACKs data "is counted as a duplicate acknowledgment [...]
+        // even if it [...] moves the cumulative acknowledgment point" (RFC 6675, section 2), and a
+        // known loss begins a recovery.
         if self.method == Recovery::Sack
             && self.fast.is_none()
             && news.sacked > 0
@@ -70,11 +70,10 @@ impl LossRecovery {
         }
     }
 
-    /// Nothing was lost: what counted as lost is in flight, and recovery is over.
+    /// Spurious: segments marked lost are in flight, and recovery ends.
     ///
     /// Our choice: segments below the edge of RFC 6675's IsLost are left to the retransmission
-    /// timer, as the SACK blocks that made them count as lost are still there. RACK takes the
-    /// reordering into account.
+    /// timer, because the SACK blocks that marked them remain. RACK accounts for the reordering.
     #[cold]
     fn undo(&mut self) {
         self.board.unmark_losses();
@@ -84,7 +83,7 @@ impl LossRecovery {
         self.fast = None;
         self.prr = None;
         if self.method.uses_sack() {
-            // Without SACK, duplicate ACKs may still come from segments that were sent twice.
+            // Without SACK, duplicate ACKs may still come from segments sent twice.
             self.recover = None;
         }
     }
@@ -118,7 +117,7 @@ impl LossRecovery {
         }
         let begins = match self.method {
             Recovery::Rack => self.board.bytes_to_retransmit() > 0,
-            // As soon as the information is there.
+            // As soon as the information suffices.
             Recovery::Sack => self.board.begins_recovery(self.duplicates),
             // Once, at the third.
             Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => self.duplicates == DUPLICATE_THRESHOLD,
@@ -129,11 +128,11 @@ impl LossRecovery {
     }
 
     /// The receiver has reported a CE mark. "TCP should not react to congestion indications more
-    /// than once every window of data": not before what was outstanding at the last reduction, of
+    /// than once every window of data": only after everything outstanding at the last reduction, of
     /// whatever cause, is acknowledged.
     fn judge_echo(&mut self, verdict: &mut Verdict) {
-        // Up to and at that point the receiver may not have seen CWR, which comes on the next
-        // segment.
+        // Up to that point, inclusive, the receiver may not have seen CWR, which the next segment
+        // carries.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
         if self.fast.is_none() && !reduced_before {
             verdict.event = Some(Event::CongestionEcho { flight_size: self.flight_size() });
@@ -141,7 +140,7 @@ impl LossRecovery {
         }
     }
 
-    /// Consequences of an expired retransmission timer.
+    /// Responds to an expired retransmission timer.
     pub fn on_timeout(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         let repeated = self.board.front().is_some_and(Segment::had_timed_out);
         if self.board.front().is_some_and(Segment::is_sacked) {
@@ -154,14 +153,14 @@ impl LossRecovery {
         Verdict { event: Some(event), retransmit_first: true, ..Verdict::default() }
     }
 
-    /// Consequences of an expired RACK reordering timer.
+    /// Responds to an expired RACK reordering timer.
     pub fn on_reordering_timer(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         self.before = self.progress();
         self.detect_by_time(now, rtt);
         self.judge_detected(now, rtt)
     }
 
-    /// Consequences of the losses found by [`LossRecovery::detect_by_time`].
+    /// Responds to losses found by [`LossRecovery::detect_by_time`].
     pub fn judge_detected(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict::default();
         self.begin_if_lost(now, rtt, &mut verdict);
@@ -173,7 +172,7 @@ impl LossRecovery {
         verdict.lost_total = self.board.lost_total();
     }
 
-    /// Marks what an ACK shows to be lost, and ends the recovery if it did.
+    /// Marks the losses that an ACK reveals, and ends recovery if it did.
     fn mark_losses(&mut self, now: Time, rtt: &RttEstimator, ended: bool) {
         if self.method == Recovery::Sack && (self.fast.is_some() || !self.waits_for_recovery_point()) {
             self.board.mark_lost_below_edge();
@@ -198,11 +197,11 @@ impl LossRecovery {
         }
     }
 
-    /// SND.NXT at the last timeout or fast retransmit is not reached: "a new recovery phase [...]
-    /// MUST NOT be initiated until HighACK is greater than or equal to the new value of
+    /// Whether SND.NXT of the last timeout or fast retransmit has not been reached: "a new recovery
+    /// phase [...] MUST NOT be initiated until HighACK is greater than or equal to the new value of
     /// RecoveryPoint" (RFC 6675, section 5.1). Without SACK the ACK must cover more than `recover`
-    /// (RFC 6582, section 3.2), for at `recover` itself duplicate ACKs may still come from segments
-    /// that were sent twice.
+    /// (RFC 6582, section 3.2), because at `recover` itself duplicate ACKs may still come from
+    /// segments sent twice.
     fn waits_for_recovery_point(&self) -> bool {
         self.recover.is_some_and(|recover| match self.method {
             Recovery::Sack | Recovery::Rack => self.una < recover,
@@ -210,12 +209,12 @@ impl LossRecovery {
         })
     }
 
-    /// FlightSize of RFC 5681 without what Limited Transmit sent, as its section 3.2 has it.
+    /// FlightSize of RFC 5681, section 3.2: without segments sent by Limited Transmit.
     fn flight_size(&self) -> u64 {
         self.board.outstanding_bytes().saturating_sub(self.limited_transmit_bytes)
     }
 
-    /// A fast retransmit, and, but for Tahoe, a fast recovery.
+    /// Begins a fast retransmit and, except for Tahoe, fast recovery.
     fn begin(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
         verdict.retransmit_first = true;
         self.eifel.on_retransmission(now);
@@ -236,8 +235,8 @@ impl LossRecovery {
         self.fast = Some(Box::new(FastRecovery { point: self.next, inflation }));
     }
 
-    /// The congestion control has reacted to the loss with which this recovery began: its window is
-    /// what proportional rate reduction comes down to.
+    /// The congestion control has responded to the loss that began this recovery: proportional rate
+    /// reduction ends at its window.
     pub fn reduce_to(&mut self, window: u64) {
         if self.uses_prr {
             let prr = Prr::new(window, self.mss, self.before, self.next, self.board.pipe_bytes());
@@ -264,10 +263,10 @@ impl LossRecovery {
         Event::Restart { flight_size, repeated, cause }
     }
 
-    /// The receiver has reneged: if it still held the first outstanding segment, it would have
-    /// acknowledged it. "After a retransmit timeout the data sender SHOULD turn off all of the
-    /// SACKed bits, since the timeout might indicate that the data receiver has reneged" (RFC 2018,
-    /// section 5); with this test of it others can stay (RFC 6675, section 5.1).
+    /// The receiver has reneged: otherwise it would have acknowledged the first outstanding
+    /// segment, which it reported. "After a retransmit timeout the data sender SHOULD turn off all
+    /// of the SACKed bits, since the timeout might indicate that the data receiver has reneged"
+    /// (RFC 2018, section 5); with this test other bits can stay (RFC 6675, section 5.1).
     #[cold]
     fn forget_sacks(&mut self) {
         let forgotten = self.board.forget_sacks();
@@ -276,8 +275,8 @@ impl LossRecovery {
         }
     }
 
-    /// Reduces the window in proportion to the data delivered since the last call. For every ACK in
-    /// a recovery, after losses are marked.
+    /// Reduces the window in proportion to the data delivered since the last call. Called for every
+    /// ACK in recovery, after losses are marked.
     #[inline]
     fn reduce_proportionally(&mut self) {
         let Some(&FastRecovery { point, .. }) = self.fast.as_deref() else { return };
@@ -295,7 +294,7 @@ impl LossRecovery {
         }
     }
 
-    /// Marks what RACK takes for lost by now.
+    /// Marks segments lost by RACK's rule.
     #[inline]
     pub fn detect_by_time(&mut self, now: Time, rtt: &RttEstimator) {
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut()

@@ -1,9 +1,9 @@
-//! Loss recovery: what is outstanding, what of it is lost, when a recovery begins and ends.
+//! Loss recovery: what is outstanding, what of it is lost, when recovery begins and ends.
 //!
-//! The second of a sender's three acts. [`LossRecovery`] takes what was learnt from an ACK
-//! ([`News`]), or that a timer has expired, and returns a [`Verdict`]; then it says what is in
-//! flight and which segment is the next retransmission. It sends nothing, sets no timer, and knows
-//! neither the network nor the congestion control.
+//! The second of a sender's three stages. [`LossRecovery`] receives the information of an ACK
+//! ([`News`]), or an expired timer, and returns a [`Verdict`]; then it tells what is in flight and
+//! which segment to retransmit next. It sends nothing, sets no timer, and knows neither the network
+//! nor the congestion control.
 //!
 //! `judge` comes to the verdict. `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985
 //! with its `tail_probe`, `prr` RFC 9937, `eifel` RFC 3522.
@@ -33,7 +33,7 @@ use scoreboard::DUPLICATE_THRESHOLD;
 use selfclock_congestion::{Duration, Time};
 use tail_probe::{Purpose, TailProbe};
 
-/// A fast recovery under way.
+/// An active fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct FastRecovery {
     /// "RecoveryPoint": an ACK of everything below ends it.
@@ -50,18 +50,18 @@ struct RackTlp {
     purpose: Purpose,
 }
 
-/// Action on the timer of RACK and TLP.
+/// Action on the timer shared by RACK and TLP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RackTimer {
     /// Nothing.
     Keep,
-    /// It does not expire.
+    /// Cancel it.
     Cancel,
     /// It expires then.
     Set(Time),
 }
 
-/// Loss recovery of one connection. What every ACK touches comes first.
+/// Loss recovery of one connection. Fields used by every ACK come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct LossRecovery {
@@ -76,25 +76,25 @@ pub struct LossRecovery {
     one_recovery_per_window: bool,
     classic_ecn: bool,
     undo: bool,
-    /// New data that Limited Transmit sent since the last new ACK.
+    /// New data sent by Limited Transmit since the last cumulative ACK.
     limited_transmit_bytes: u64,
     rack: Option<Box<RackTlp>>,
     fast: Option<Box<FastRecovery>>,
     board: Scoreboard,
     mss: u64,
-    /// Before the ACK that is being processed.
+    /// Progress before the current ACK.
     before: Progress,
     prr: Option<Box<Prr>>,
     /// SND.NXT at the last timeout or fast retransmit. Duplicate ACKs below it may come from
-    /// segments that were sent twice, and begin no new recovery (RFC 6582, section 4).
+    /// segments sent twice, and begin no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
-    /// SND.NXT at the last reaction to a CE mark.
+    /// SND.NXT at the last response to a CE mark.
     echoed: Option<u64>,
     eifel: Eifel,
 }
 
 impl LossRecovery {
-    /// Of a connection with this transport, before anything is sent.
+    /// For a connection with this transport, before anything is sent.
     pub fn new(transport: &Transport) -> Self {
         let delayed = transport.delayed_ack;
         let rack = (transport.recovery == Recovery::Rack).then(|| {
@@ -139,22 +139,22 @@ impl LossRecovery {
     pub fn outstanding(&self) -> &Scoreboard {
         &self.board
     }
-    /// Losses are found by time.
+    /// Whether losses are detected by time.
     #[inline(always)]
     pub fn uses_rack(&self) -> bool {
         self.rack.is_some()
     }
-    /// A fast recovery is under way.
+    /// Whether fast recovery is active.
     #[cfg(test)]
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
-    /// No recovery, and no duplicate ACK since the last new one.
+    /// Neither recovery nor a duplicate ACK since the last cumulative one.
     #[inline(always)]
     pub fn is_calm(&self) -> bool {
         self.duplicates == 0 && self.fast.is_none()
     }
-    /// A tail loss probe is not accounted for.
+    /// Whether a tail loss probe is still unaccounted for.
     pub fn awaits_probe(&self) -> bool {
         self.rack.as_deref().is_some_and(|tlp| tlp.probe.is_outstanding())
     }
@@ -171,14 +171,14 @@ impl LossRecovery {
     // --- learn
     // --------------------------------------------------------------------------------------------------
 
-    /// Before anything of an ACK is taken.
+    /// Call before processing an ACK.
     #[inline(always)]
     pub fn begin_ack(&mut self) {
         self.before = self.progress();
     }
 
-    /// The receiver holds the bytes from `start` to before `end`. `delivered` is called with index
-    /// and segment for each that this is news of.
+    /// The receiver holds the bytes from `start` to before `end`. Calls `delivered` with index and
+    /// segment for each newly reported one.
     pub fn take_block(
         &mut self,
         (start, end): (u64, u64),
@@ -234,7 +234,7 @@ impl LossRecovery {
         if let Some(prr) = self.prr.as_deref()
             && pipe > 0
         {
-            // What the window has beyond that of the reduction counts as in flight.
+            // The window's excess over that of the reduction counts as in flight.
             return (pipe + window).saturating_sub(prr.window());
         }
         match self.fast.as_deref() {
@@ -253,8 +253,8 @@ impl LossRecovery {
         }
     }
 
-    /// Payload that counts as in flight against this window when a retransmission leaves: Limited
-    /// Transmit is for new data (RFC 3042).
+    /// Payload that counts as in flight against this window for a retransmission: Limited Transmit
+    /// is for new data (RFC 3042).
     pub fn pipe_for_retransmission(&self, window: u64) -> u64 {
         if self.fast.is_some() { self.pipe(window) } else { self.board.pipe_bytes() }
     }
@@ -271,8 +271,7 @@ impl LossRecovery {
         }
     }
 
-    /// Index of a segment that may be lost, for when there is no new data: rule 3 of RFC 6675's
-    /// NextSeg.
+    /// Index of a possibly lost segment, for use without new data: rule 3 of RFC 6675's NextSeg.
     pub fn next_possibly_lost(&mut self) -> Option<usize> {
         let asks = self.method == Recovery::Sack && self.fast.is_some();
         asks.then(|| self.board.next_possibly_lost()).flatten()
@@ -293,8 +292,8 @@ impl LossRecovery {
         sequence
     }
 
-    /// New data of this size is about to leave beside a window of this size: Limited Transmit is
-    /// what the window alone would not let go.
+    /// New data of this size is about to leave with a window of this size: Limited Transmit is what
+    /// exceeds the window.
     pub fn note_limited_transmit(&mut self, size: u64, window: u64) {
         if self.duplicates > 0
             && self.fast.is_none()
@@ -323,7 +322,7 @@ impl LossRecovery {
     // --- the timer of RACK and TLP
     // ------------------------------------------------------------------------------
 
-    /// Action on the timer, once everything that can be sent has been. `set` is whether it is set,
+    /// Action on the timer, after everything possible has been sent. `set` is whether it is set,
     /// `retransmission` when the retransmission timer expires.
     #[inline]
     pub fn rack_timer(
@@ -358,12 +357,12 @@ impl LossRecovery {
         RackTimer::Set((now + timeout).min(retransmission))
     }
 
-    /// The timer of RACK and TLP is set to probe the tail.
+    /// Whether the timer of RACK and TLP is set for a tail probe.
     pub fn timer_is_for_probe(&self) -> bool {
         self.rack.as_deref().is_some_and(|tlp| tlp.purpose == Purpose::Probe)
     }
 
-    /// The last segment leaves once more as a tail loss probe. Returns its index, too.
+    /// Retransmits the last segment as a tail loss probe. Also returns its index.
     pub fn retransmit_as_probe(&mut self, now: Time) -> (usize, Segment) {
         let index = self.board.len() - 1;
         let segment = self.board.probe(index, now);
@@ -382,7 +381,7 @@ impl LossRecovery {
     // -------------------------------------------------------------------------------------------------
 
     /// Payload known to have arrived: acknowledged, SACKed, or, without SACK, reported by duplicate
-    /// ACKs, each of which stands for one segment.
+    /// ACKs, one segment each.
     pub fn delivered(&self) -> u64 {
         let beyond = match self.fast.as_deref() {
             _ if self.method.uses_sack() => self.board.sacked_bytes(),

@@ -1,16 +1,15 @@
-//! Proportional rate reduction: during a fast recovery the window comes down with what is delivered
-//! (RFC 9937).
+//! Proportional rate reduction: in fast recovery the window follows the delivered data (RFC 9937).
 //!
-//! Without it a sender that has halved its window is silent until half of its flight is
-//! acknowledged, and then sends one segment per acknowledgement. With it the sends are spread over
-//! the whole round trip. Names in quotation marks are those of the RFC.
+//! Otherwise a sender that has halved its window is silent until half of its flight is
+//! acknowledged, and then sends one segment per ACK. With it the transmissions are spread over the
+//! whole round trip. Names in quotation marks are those of the RFC.
 
 /// State of one recovery. Numbers are of payload, bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Prr {
-    /// "ssthresh": the window to come down to.
+    /// "ssthresh": the final window.
     ssthresh: u64,
-    /// "RecoverFS": what was to be delivered when the recovery began.
+    /// "RecoverFS": the data to be delivered when recovery began.
     flight: u64,
     /// "prr_delivered".
     delivered: u64,
@@ -21,21 +20,21 @@ pub struct Prr {
     retransmitted: u64,
 }
 
-/// How far a connection has come; everything only grows.
+/// Progress of a connection; all fields only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// SND.UNA plus what is SACKed.
+    /// SND.UNA plus SACKed bytes.
     pub delivered: u64,
     /// SND.UNA.
     pub una: u64,
-    /// Everything ever marked lost.
+    /// Total ever marked lost.
     pub lost: u64,
 }
 
 impl Prr {
-    /// A recovery begins. `before` is the state before the acknowledgement that begins it, `next`
-    /// SND.NXT, and `in_flight` what is in flight now; one segment may leave whatever is computed:
-    /// "Force a fast retransmit upon entering recovery".
+    /// Begins a recovery. `before` is the state before the ACK that begins it, `next` SND.NXT, and
+    /// `in_flight` the current flight; one segment may leave in any case: "Force a fast retransmit
+    /// upon entering recovery".
     pub fn new(ssthresh: u64, mss: u64, before: Progress, next: u64, in_flight: u64) -> Self {
         Self {
             ssthresh,
@@ -53,7 +52,7 @@ impl Prr {
         self.retransmitted += size;
     }
 
-    /// An ACK. `new` is the new data sent since the recovery began: with what was retransmitted it
+    /// Processes an ACK. `new` is the new data sent since recovery began: with retransmissions it
     /// is "prr_out".
     pub fn on_ack(&mut self, now: Progress, in_flight: u64, new: u64) {
         let sent = new + self.retransmitted;
@@ -81,7 +80,7 @@ impl Prr {
         self.window = in_flight + count;
     }
 
-    /// "cwnd": what may be in flight now.
+    /// "cwnd": the current limit of data in flight.
     pub fn window(&self) -> u64 {
         self.window
     }
@@ -95,29 +94,29 @@ mod tests {
         Progress { delivered: delivered * 1000, una: una * 1000, lost: 1000 }
     }
 
-    /// One of 20 segments is lost and the window halved, SACK by SACK: one segment in two
-    /// acknowledgements.
+    /// One of 20 segments is lost and the window halved, SACK by SACK: one segment for every two
+    /// ACKs.
     #[test]
     fn one_loss_by_hand() {
         let mut prr = Prr::new(10_000, 1000, progress(0, 0), 20_000, 18_000);
         let mut sent = 0;
         let mut sends = Vec::new();
         for sacked in 1..=19 {
-            // Lost, SACKed, and what was sent since.
+            // Lost, SACKed, and sent since.
             let in_flight = 19_000 - sacked * 1000 + sent;
             prr.on_ack(progress(sacked, 0), in_flight, sent);
             let count = (prr.window() - in_flight) / 1000;
             sent += count * 1000;
             sends.push(count);
         }
-        // prr_delivered / 2 is one whole segment more at every second, until at the sixteenth (19 -
-        // 16 + 7 segments) no more than ssthresh is in flight; then one for one.
+        // prr_delivered / 2 grows by a whole segment at every second, until at the sixteenth (19 -
+        // 16 + 7 segments) at most ssthresh is in flight; then one for one.
         assert_eq!(sends, [1, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1, 1]);
         assert_eq!(sent, 10_000);
     }
 
-    /// More was lost than the window is reduced by: what is delivered is sent, and a segment more
-    /// for every acknowledgement that advances, up to ssthresh.
+    /// More was lost than the window is reduced by: delivered data is replaced, plus a segment for
+    /// every ACK that advances, up to ssthresh.
     #[test]
     fn below_ssthresh_by_hand() {
         let mut prr = Prr::new(10_000, 1000, progress(0, 0), 20_000, 3000);

@@ -1,16 +1,16 @@
-//! RACK: what was sent before something that has been delivered, by more than a reordering window,
-//! is lost (RFC 8985).
+//! RACK: a segment is lost if another one sent a reordering window later has been delivered (RFC
+//! 8985).
 //!
-//! The segments believed to be in the network stand in a list in the order of their last sending,
-//! so that those which can be lost are at its head. Every segment enters the list once per sending
-//! and leaves it once, and an acknowledgement looks at no more than it takes off, plus one: work
-//! per acknowledgement is constant on average.
+//! The segments believed to be in the network are in a list in the order of their last
+//! transmission, so that candidates for loss are at its head. Every segment enters the list once
+//! per transmission and leaves it once, and an ACK examines one more than it removes: constant work
+//! per ACK on average.
 //!
-//! At equal times the RFC takes the segment with the higher sequence number for the one sent later;
-//! the order of sending is known here, and that is what counts.
+//! At equal times the RFC takes the segment with the higher sequence number as sent later; here the
+//! order of transmission is known and decides.
 //!
-//! Names in quotation marks are those of the RFC. There is no D-SACK in the simulator. Our choice:
-//! what widens the reordering window is a recovery that timestamps show to have been spurious.
+//! Names in quotation marks are those of the RFC. The simulator has no D-SACK. Our choice: a
+//! recovery that timestamps show to be spurious widens the reordering window.
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use crate::engine::Ring;
@@ -19,14 +19,14 @@ use selfclock_congestion::units::{Duration, Time};
 /// No segment.
 const NONE: u64 = u64::MAX;
 
-/// Recoveries for which a wider reordering window stays: "RACK.reo_wnd_persist = 16".
+/// Number of recoveries for which a wider reordering window persists: "RACK.reo_wnd_persist = 16".
 const PERSISTENCE: u32 = 16;
 
-/// Neighbours in the list of one outstanding segment, by segment number.
+/// List links of one outstanding segment, by segment number.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     listed: bool,
-    /// How many sendings there were before its last one.
+    /// Number of transmissions before its last one.
     order: u64,
     before: u64,
     after: u64,
@@ -35,24 +35,24 @@ struct Place {
 /// The list of the segments believed to be in the network.
 #[derive(Clone, Debug)]
 struct List {
-    /// One for each outstanding segment.
+    /// One per outstanding segment.
     places: Ring<Place>,
     /// Number of the first outstanding segment.
     first: u64,
-    /// The segment in the network that was sent longest ago.
+    /// The segment in the network that was sent earliest.
     head: u64,
     tail: u64,
-    /// Numbers of segments found lost and not yet retransmitted, in the order in which they were
-    /// found. Some may have been delivered since.
+    /// Numbers of lost segments awaiting retransmission, in the order of detection. Some may have
+    /// been delivered since.
     lost: Ring<u64>,
-    /// All segments from this number on have been sent once, after all other sendings, and none of
-    /// them has left the list.
+    /// All segments from this number on have been sent once, after all other transmissions, and
+    /// none has left the list.
     orderly_from: u64,
 }
 
 impl List {
-    /// The list where all outstanding segments were sent once, in their order, the last `count` of
-    /// these sendings.
+    /// The list if all outstanding segments were sent once, in order, as the last `count` of these
+    /// transmissions.
     fn orderly(first: u64, count: u64, sendings: u64) -> Self {
         let (places, lost) = (Ring::default(), Ring::default());
         let mut list = Self { places, first, head: NONE, tail: NONE, lost, orderly_from: first };
@@ -104,8 +104,8 @@ impl List {
 /// RACK state of one connection.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    /// `None` where all outstanding segments were sent once, in their order, after all others:
-    /// there is nothing to write down.
+    /// `None` if all outstanding segments were sent once, in order, after all others: nothing to
+    /// store.
     list: Option<Box<List>>,
     /// Number of the first outstanding segment, and of the next new one; numbers count all segments
     /// ever sent.
@@ -115,20 +115,20 @@ pub struct Rack {
     sendings: u64,
     /// SACKed segments outstanding: "RACK.segs_sacked".
     sacked: u32,
-    /// "RACK.xmit_ts": when the segment was sent that was sent last of those delivered, and how
-    /// many sendings there were before it.
+    /// "RACK.xmit_ts": send time of the most recently sent segment among those delivered, and the
+    /// number of transmissions before it.
     newest: (Time, u64),
-    /// "RACK.rtt": round-trip time of the segment delivered last.
+    /// "RACK.rtt": round-trip time of the last delivered segment.
     rtt: Duration,
-    /// "RACK.fack": end of the highest segment delivered.
+    /// "RACK.fack": end of the highest delivered segment.
     highest: u64,
     /// "RACK.reordering_seen".
     reordering_seen: bool,
-    /// "RACK.reo_wnd_mult", and the recoveries until it is one again ("RACK.reo_wnd_persist").
+    /// "RACK.reo_wnd_mult", and the recoveries until it returns to one ("RACK.reo_wnd_persist").
     multiplier: u32,
     persist: u32,
-    /// When everything sent before the newest segment delivered will be lost, if it is not
-    /// delivered until then.
+    /// When everything sent before the newest delivered segment counts as lost, unless delivered by
+    /// then.
     deadline: Option<Time>,
 }
 
@@ -154,7 +154,7 @@ impl Default for Rack {
 /// Inputs of the reordering window.
 #[derive(Clone, Copy, Debug)]
 pub struct Conditions {
-    /// In loss recovery, after a fast retransmit or a timeout.
+    /// Whether loss recovery is active, after a fast retransmit or a timeout.
     pub in_recovery: bool,
     /// Smallest round-trip time.
     pub minimum_rtt: Duration,
@@ -163,8 +163,7 @@ pub struct Conditions {
 }
 
 impl Rack {
-    /// The list, written down if it was not, to be changed other than by a new segment behind its
-    /// end.
+    /// The list, created if necessary, for any change other than an appended new segment.
     fn list(&mut self) -> &mut List {
         let Self { list, first, next, sendings, .. } = self;
         let list = list.get_or_insert_with(|| Box::new(List::orderly(*first, *next - *first, *sendings)));
@@ -172,13 +171,12 @@ impl Rack {
         list
     }
 
-    /// How many sendings there were before that of the first outstanding segment, if nothing is
-    /// written down.
+    /// Number of transmissions before that of the first outstanding segment, without a list.
     fn orderly_first(&self) -> u64 {
         self.sendings - (self.next - self.first)
     }
 
-    /// Outstanding segment `index`, the one after the last or one of those before, is sent.
+    /// Outstanding segment `index`, a new or an earlier one, is sent.
     #[inline]
     pub fn on_sent(&mut self, index: usize) {
         let (number, order) = (self.first + index as u64, self.sendings);
@@ -195,8 +193,8 @@ impl Rack {
         self.sendings += 1;
     }
 
-    /// Outstanding segment `index` is SACKed for the first time. `echo`: the timestamp that the
-    /// acknowledgement echoes.
+    /// Outstanding segment `index` is SACKed for the first time. `echo`: the timestamp that the ACK
+    /// echoes.
     pub fn on_delivered(
         &mut self,
         index: usize,
@@ -229,7 +227,7 @@ impl Rack {
         }
         let rtt = now.since(segment.sent);
         if segment.was_retransmitted() {
-            // It may be the first sending that was delivered.
+            // The first transmission may have been delivered.
             let earlier = echo.is_some_and(|echo| echo < segment.sent);
             if earlier || minimum_rtt.is_some_and(|minimum| rtt < minimum) {
                 return;
@@ -266,7 +264,7 @@ impl Rack {
         self.sacked += 1;
     }
 
-    /// Takes the first outstanding segment out of the list. Returns how many sendings there were
+    /// Removes the first outstanding segment from the list. Returns the number of transmissions
     /// before its last one.
     #[inline]
     fn take_first(&mut self) -> u64 {
@@ -275,8 +273,7 @@ impl Rack {
         list.places[0].order
     }
 
-    /// The first outstanding segment, which has been delivered, is no longer outstanding; it was
-    /// SACKed before or not.
+    /// The first outstanding segment has been delivered, whether or not it was SACKed before.
     #[inline]
     fn drop_front(&mut self, sacked_before: bool) {
         self.sacked -= u32::from(sacked_before);
@@ -284,7 +281,7 @@ impl Rack {
         let Some(list) = &mut self.list else { return };
         list.places.drop_front();
         list.first = self.first;
-        // What was found lost came before.
+        // Segments found lost precede it.
         if self.first >= list.orderly_from {
             self.list = None;
         }
@@ -298,8 +295,8 @@ impl Rack {
         conditions.minimum_rtt.scaled(self.multiplier.into(), 4).min(conditions.smoothed_rtt)
     }
 
-    /// A recovery was spurious: what it took for lost is in the network. That was reordering, and
-    /// the window for it becomes wider, as it does after D-SACK in step 4 of section 6.2.
+    /// A recovery was spurious: the segments it marked lost are in the network. That was
+    /// reordering, whose window is widened, as after D-SACK in step 4 of section 6.2.
     pub fn on_spurious_recovery(&mut self, board: &Scoreboard) {
         self.reordering_seen = true;
         self.multiplier += 1;
@@ -329,11 +326,11 @@ impl Rack {
         }
     }
 
-    /// Nothing in the network was sent before the newest segment delivered, so nothing can be lost.
+    /// Nothing in the network was sent before the newest delivered segment, so nothing can be lost.
     #[inline]
     pub fn nothing_overtaken(&mut self) -> bool {
         let nothing = match &self.list {
-            // What is outstanding was sent after everything that has been delivered.
+            // Everything outstanding was sent after everything delivered.
             None => true,
             Some(list) => {
                 let head = list.places.get((list.head.wrapping_sub(list.first)) as usize);
@@ -346,11 +343,11 @@ impl Rack {
         nothing
     }
 
-    /// Marks what is lost by now, retransmissions included. Step 5 of section 6.2.
+    /// Marks lost segments, retransmissions included. Step 5 of section 6.2.
     pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(conditions);
         self.deadline = None;
-        // Without a list nothing was sent before something that has been delivered.
+        // Without a list nothing was sent before a delivered segment.
         while let Some(list) = self.list.as_deref()
             && list.head != NONE
         {
@@ -361,7 +358,7 @@ impl Rack {
             }
             if segment.sent + self.rtt + window > now {
                 // "timeout = max(Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(), timeout)" over
-                // all those sent before: none of them is later than the newest segment delivered.
+                // all earlier transmissions: none is later than the newest delivered segment.
                 self.deadline = Some(self.newest.0 + self.rtt + window);
                 return;
             }
@@ -369,8 +366,8 @@ impl Rack {
         }
     }
 
-    /// The retransmission timer expired: the first segment is lost, and what was sent so long ago
-    /// that it would have been acknowledged (section 6.3).
+    /// The retransmission timer expired: the first segment is lost, and every segment sent so long
+    /// ago that it would have been acknowledged (section 6.3).
     pub fn on_timeout(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
         let window = self.reordering_window(Conditions { in_recovery: true, ..conditions });
         self.deadline = None;
@@ -388,7 +385,7 @@ impl Rack {
         }
     }
 
-    /// The receiver has discarded what it reported, the segments with these indices: they are lost.
+    /// The receiver has discarded the reported segments with these indices: they are lost.
     pub fn on_reneging(&mut self, board: &mut Scoreboard, forgotten: &[usize]) {
         self.sacked = 0;
         for &index in forgotten {
@@ -403,8 +400,8 @@ impl Rack {
         list.lost.push(list.first + index as u64);
     }
 
-    /// Index of the next retransmission: the first outstanding one, if it is lost, then as they
-    /// were found lost.
+    /// Index of the next retransmission: the first outstanding one, if lost, then in the order of
+    /// detection.
     #[inline(always)]
     pub fn next_retransmission(&mut self, board: &Scoreboard) -> Option<usize> {
         if !board.is_empty() && board[0].awaits_retransmission() {
@@ -422,7 +419,7 @@ impl Rack {
         None
     }
 
-    /// When something may be lost that is not yet.
+    /// Earliest time at which another segment may count as lost.
     pub fn deadline(&self) -> Option<Time> {
         self.deadline
     }
@@ -450,7 +447,7 @@ mod tests {
         rack: Rack,
         next: u64,
         una: u64,
-        /// Sendings, and how many there were before the last one of each segment.
+        /// Transmissions, and the number before the last one of each segment.
         sendings: u64,
         orders: Vec<u64>,
     }
@@ -480,7 +477,7 @@ mod tests {
         fn detect(&mut self, milliseconds: u64) {
             self.rack.detect(&mut self.board, at(milliseconds), CALM);
         }
-        /// Retransmits everything that is lost. Returns the numbers of the segments.
+        /// Retransmits everything lost. Returns the numbers of the segments.
         fn retransmit(&mut self, milliseconds: u64) -> Vec<u64> {
             let mut again = Vec::new();
             while let Some(index) = self.rack.next_retransmission(&self.board) {
@@ -528,7 +525,7 @@ mod tests {
         assert_eq!(rig.retransmit(101), [0]);
     }
 
-    /// Once a segment that was sent only once is delivered below another, the window stays.
+    /// Once a segment sent only once is delivered below another, the window stays.
     #[test]
     fn reordering_is_remembered() {
         let mut rig = Rig::default();
@@ -545,7 +542,7 @@ mod tests {
         assert_eq!(rig.retransmit(132), [2, 3]);
     }
 
-    /// A retransmission is lost like anything else that was sent before what is delivered.
+    /// A retransmission can be lost like anything else sent before a delivered segment.
     #[test]
     fn a_lost_retransmission_is_retransmitted() {
         let mut rig = Rig::default();
@@ -582,7 +579,7 @@ mod tests {
     }
 
     /// Ten thousand holes in fifty thousand segments, each lost three times. A walk over all
-    /// segments per acknowledgement would take 8·10^9 steps.
+    /// segments per ACK would take 8·10^9 steps.
     #[test]
     fn ten_thousand_holes() {
         let mut rig = Rig::default();

@@ -4,10 +4,10 @@
 use super::scoreboard::{DUPLICATE_THRESHOLD, RETRANSMITTED, SACKED, Scoreboard};
 
 impl Scoreboard {
-    /// Marks lost what IsLost says: "Either DupThresh discontiguous SACKed sequences have arrived
+    /// Marks segments lost by IsLost: "Either DupThresh discontiguous SACKed sequences have arrived
     /// above 'SeqNum' or more than (DupThresh - 1) * SMSS bytes with sequence numbers greater than
-    /// 'SeqNum' have been SACKed." With full segments that is: three SACKed segments follow. True
-    /// if some segment was newly marked.
+    /// 'SeqNum' have been SACKed." With full segments: three SACKed segments follow. True if a
+    /// segment was newly marked.
     pub fn mark_lost_below_edge(&mut self) -> bool {
         let mut marked = false;
         while self.sacked_from_edge >= DUPLICATE_THRESHOLD {

@@ -17,10 +17,10 @@ pub struct Segment {
     pub sequence: u64,
     /// When it was last sent.
     pub sent: Time,
-    /// At both ends of a stretch of SACKed segments: segments to the other end. Elsewhere without
-    /// meaning.
+    /// At both ends of a stretch of SACKed segments: distance to the other end. Meaningless
+    /// elsewhere.
     stretch: u32,
-    /// Payload, bytes: no more than an IP packet holds.
+    /// Payload, bytes: limited by the size of an IP packet.
     pub length: u16,
     flags: u8,
 }
@@ -44,19 +44,19 @@ impl Segment {
     pub const fn end(&self) -> u64 {
         self.sequence + self.length as u64
     }
-    /// The receiver has reported that it holds it.
+    /// Whether the receiver has reported it.
     pub const fn is_sacked(&self) -> bool {
         self.is(SACKED)
     }
-    /// It is lost and not retransmitted since.
+    /// Whether it is lost and not yet retransmitted.
     pub const fn awaits_retransmission(&self) -> bool {
         self.flags & (LOST | RESENT) == LOST
     }
-    /// It was sent more than once.
+    /// Whether it was sent more than once.
     pub const fn was_retransmitted(&self) -> bool {
         self.is(RETRANSMITTED)
     }
-    /// It was retransmitted by the retransmission timer.
+    /// Whether the retransmission timer caused its retransmission.
     pub const fn had_timed_out(&self) -> bool {
         self.is(TIMED_OUT)
     }
@@ -67,11 +67,11 @@ impl Segment {
 pub struct Advance {
     /// Payload newly acknowledged, bytes.
     pub bytes: u64,
-    /// When the newest of the segments was sent that were sent only once.
+    /// Send time of the newest segment sent only once.
     pub newest_sent_once: Option<Time>,
-    /// When the oldest of them was sent.
+    /// Send time of the oldest segment sent only once.
     pub oldest_sent_once: Option<Time>,
-    /// Some segment had been sent more than once.
+    /// Whether any segment had been sent more than once.
     pub any_retransmitted: bool,
 }
 
@@ -83,7 +83,7 @@ impl Advance {
     }
 }
 
-/// The outstanding segments, in sequence. What every ACK touches comes first.
+/// The outstanding segments, in sequence. Fields used by every ACK come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 pub struct Scoreboard {
@@ -94,17 +94,17 @@ pub struct Scoreboard {
     sacked: u64,
     lost: u64,
     resent: u64,
-    /// Every segment with a smaller number that is not SACKed is lost: at least three SACKed
-    /// segments follow.
+    /// Every segment below this number that is not SACKed is lost: at least three SACKed segments
+    /// follow.
     pub(super) edge: u64,
     /// No segment with a smaller number awaits retransmission.
     pub(super) retransmit_from: u64,
     pub(super) sacked_from_edge: u32,
-    /// No segment with a smaller number may be lost: see [`Scoreboard::next_possibly_lost`].
+    /// No segment below this number is possibly lost: see [`Scoreboard::next_possibly_lost`].
     pub(super) possibly_lost_from: u64,
     /// Byte after the highest SACKed segment.
     pub(super) highest_sacked_end: u64,
-    /// Payload ever marked lost, as often as it was.
+    /// Total payload marked lost, each time counted.
     lost_total: u64,
 }
 
@@ -118,7 +118,7 @@ impl Scoreboard {
         self.outstanding += u64::from(length);
     }
 
-    /// Asks for the first segment outstanding and for where the next would be.
+    /// Prefetches the first outstanding segment and the slot of the next one.
     #[inline(always)]
     pub fn prefetch(&self) {
         self.segments.prefetch(0);
@@ -153,7 +153,7 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Payload believed to be in the network: outstanding, less what was SACKed or lost, plus
+    /// Payload believed to be in the network: outstanding, less SACKed or lost, plus
     /// retransmissions. This is "pipe" of RFC 6675.
     #[inline]
     pub fn pipe_bytes(&self) -> u64 {
@@ -165,8 +165,7 @@ impl Scoreboard {
         self.lost - self.resent
     }
 
-    /// Payload marked lost since the connection began; a segment counts as often as it was taken
-    /// for lost.
+    /// Payload marked lost since the connection began; a segment counts each time.
     pub fn lost_total(&self) -> u64 {
         self.lost_total
     }
@@ -174,7 +173,7 @@ impl Scoreboard {
     /// The receiver has everything below `acknowledgement`.
     #[inline(always)]
     pub fn advance(&mut self, acknowledgement: u64) -> Advance {
-        // The usual case: one segment, sent once, without any further state, nor of the next.
+        // The usual case: one segment, sent once, with no other state, and the same for the next.
         if let Some(&segment) = self.segments.front()
             && segment.end() == acknowledgement
             && segment.flags == 0
@@ -197,13 +196,13 @@ impl Scoreboard {
         self.advance_over_any(acknowledgement)
     }
 
-    /// Nothing outstanding is known to be SACKed or lost.
+    /// Whether nothing outstanding is SACKed or lost.
     #[inline(always)]
     pub fn is_plain(&self) -> bool {
         self.sacked | self.lost == 0
     }
 
-    /// The same, and so no mark is ahead of the first segment.
+    /// The same, and no marker is ahead of the first segment.
     #[inline]
     fn outstanding_is_plain(&self) -> bool {
         self.is_plain() && self.edge <= self.first + 1 && self.retransmit_from <= self.first + 1
@@ -237,7 +236,7 @@ impl Scoreboard {
             self.forget_loss(&segment);
             advance.any_retransmitted |= segment.is(RETRANSMITTED);
         }
-        // A cumulative acknowledgement that ends inside a stretch of SACKed segments cuts it.
+        // A cumulative ACK that ends inside a stretch of SACKed segments cuts it.
         if stretch_left > 0
             && let Some(front) = self.segments.front_mut()
         {
@@ -246,7 +245,7 @@ impl Scoreboard {
                 end.stretch = stretch_left - 1;
             }
         }
-        // One that ends inside a segment leaves the rest of it.
+        // One that ends inside a segment leaves its rest.
         if let Some(front) = self.segments.front_mut()
             && front.sequence < acknowledgement
         {
@@ -275,15 +274,14 @@ impl Scoreboard {
         }
     }
 
-    /// The receiver holds the bytes from `start` to before `end`. Returns the payload that this was
-    /// news of.
+    /// The receiver holds the bytes from `start` to before `end`. Returns the newly SACKed payload.
     #[cfg(test)]
     pub fn sack(&mut self, start: u64, end: u64) -> u64 {
         self.sack_each(start, end, |_, _| {})
     }
 
-    /// As [`Scoreboard::sack`]; calls `news_of` with index and segment, as it was before, for each
-    /// that this is news of.
+    /// Like [`Scoreboard::sack`]; calls `news_of` with index and former state of each newly SACKed
+    /// segment.
     pub fn sack_each(&mut self, start: u64, end: u64, mut news_of: impl FnMut(usize, &Segment)) -> u64 {
         let mut news = 0;
         let mut index = self.first_from(start);
@@ -292,8 +290,8 @@ impl Scoreboard {
                 break;
             }
             if segment.is(SACKED) {
-                // Inside a stretch only if the peer reports a block that begins inside one it
-                // reported before; `stretch` is meaningless there, so go on one by one to its end.
+                // Inside a stretch only if the peer reports a block that begins inside an earlier
+                // one; `stretch` is meaningless there, so step one by one to its end.
                 let begins_stretch = index == 0 || !self.segments[index - 1].is(SACKED);
                 index += if begins_stretch { segment.stretch as usize + 1 } else { 1 };
                 continue;
@@ -313,9 +311,8 @@ impl Scoreboard {
         news
     }
 
-    /// Index of the first segment that begins at or after `start`. Where all are of one size it is
-    /// at its place; to search for it costs a memory access for each halving of what is
-    /// outstanding.
+    /// Index of the first segment that begins at or after `start`. With segments of one size it is
+    /// computed directly; a search costs a memory access per bisection step.
     fn first_from(&self, start: u64) -> usize {
         let place = self.segments.front().and_then(|first| {
             let place = start.checked_sub(first.sequence)? / u64::from(first.length.max(1));
@@ -327,7 +324,7 @@ impl Scoreboard {
         }
     }
 
-    /// Makes one stretch of a newly SACKed segment and the stretches on both sides of it.
+    /// Joins a newly SACKed segment with the stretches on both sides.
     fn join_stretches(&mut self, index: usize) {
         let left = match index.checked_sub(1).map(|left| self.segments[left]) {
             Some(segment) if segment.is(SACKED) => index - 1 - segment.stretch as usize,
@@ -353,8 +350,7 @@ impl Scoreboard {
         true
     }
 
-    /// The receiver has discarded what it reported: nothing counts as SACKed any more. Returns the
-    /// indices of what did.
+    /// The receiver has discarded reported data: clears all SACK marks. Returns their indices.
     pub fn forget_sacks(&mut self) -> Vec<usize> {
         let sacked = (0..self.len()).filter(|&index| self.segments[index].is(SACKED)).collect();
         self.segments.for_each_mut(|segment| segment.flags &= !SACKED);
@@ -363,14 +359,14 @@ impl Scoreboard {
         sacked
     }
 
-    /// Marks the first outstanding segment lost, also if it was retransmitted.
+    /// Marks the first outstanding segment lost, even if it was retransmitted.
     pub fn mark_first_lost(&mut self) {
         if !self.segments.is_empty() {
             self.mark_lost_again(0);
         }
     }
 
-    /// Marks the segment at this index lost, also if it was retransmitted.
+    /// Marks the segment at this index lost, even if it was retransmitted.
     pub fn mark_lost_again(&mut self, index: usize) {
         self.mark_lost(index);
         let segment = &mut self.segments[index];
@@ -382,8 +378,7 @@ impl Scoreboard {
         self.retransmit_from = self.retransmit_from.min(self.first + index as u64);
     }
 
-    /// The segment at this index is retransmitted now as a probe: it is not taken for lost, and
-    /// counted once.
+    /// The segment at this index is retransmitted as a probe: not marked lost, and counted once.
     pub fn probe(&mut self, index: usize, now: Time) -> Segment {
         let segment = &mut self.segments[index];
         segment.sent = now;
@@ -391,7 +386,7 @@ impl Scoreboard {
         *segment
     }
 
-    /// Marks everything that is not SACKed lost, retransmissions included: the retransmission timer
+    /// Marks everything without a SACK lost, retransmissions included: the retransmission timer
     /// expired.
     pub fn mark_all_lost(&mut self) {
         self.lost_total += self.pipe_bytes();
@@ -405,13 +400,13 @@ impl Scoreboard {
         self.retransmit_from = self.first;
     }
 
-    /// Nothing counts as lost any more, and each segment counts as in flight once.
+    /// Clears all loss marks, and counts each segment in flight once.
     pub fn unmark_losses(&mut self) {
         self.segments.for_each_mut(|segment| segment.flags &= !(LOST | RESENT));
         (self.lost, self.resent) = (0, 0);
     }
 
-    /// The retransmission timer makes the first outstanding segment leave once more.
+    /// The retransmission timer retransmits the first outstanding segment.
     pub fn note_timeout_of_first(&mut self) {
         if let Some(first) = self.segments.front_mut() {
             first.flags |= TIMED_OUT;
@@ -435,7 +430,7 @@ impl Scoreboard {
 
     /// The segment at this index is retransmitted now.
     pub fn retransmit(&mut self, index: usize, now: Time) -> Segment {
-        // One that may be lost is taken for lost from now on, so that it is counted once.
+        // A possibly lost segment is marked lost from now on, so that it is counted once.
         self.mark_lost(index);
         let segment = &mut self.segments[index];
         segment.sent = now;
@@ -446,7 +441,7 @@ impl Scoreboard {
         *segment
     }
 
-    /// Segment by segment, is the arithmetic right? For tests.
+    /// Recomputes the counters segment by segment, for tests.
     #[cfg(test)]
     pub fn check(&self) {
         let sum = |flag| {
@@ -516,8 +511,7 @@ mod tests {
     }
 
     /// Ten thousand holes in fifty thousand segments: every segment is visited a bounded number of
-    /// times. The naive way, a walk over the window per acknowledgement, would take 2·10^9 steps
-    /// and this test minutes.
+    /// times. A walk over the window per ACK would take 2·10^9 steps and this test minutes.
     #[test]
     fn ten_thousand_holes() {
         let mut board = full(50_000);
@@ -532,7 +526,7 @@ mod tests {
             }
         }
         board.check();
-        // Each last hole but none needs three segments above: all 10,000 have four.
+        // All but the last holes need three segments above: all 10,000 have four.
         assert_eq!(board.bytes_to_retransmit(), 0);
         assert_eq!(board.pipe_bytes(), 10_000_000);
         for hole in 0..10_000_u64 {

@@ -1,12 +1,12 @@
-//! The tail loss probe of RFC 8985, section 7: the last segment of a flight, or one more, leaves
-//! without waiting for the retransmission timer, so that its ACK shows what was lost.
+//! The tail loss probe of RFC 8985, section 7: the last segment of a flight, or a new one, is sent
+//! without waiting for the retransmission timer, so that its ACK reveals losses.
 
 use selfclock_congestion::units::Duration;
 
 /// Purpose of the timer of RACK and TLP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To find what is then lost.
+    /// Loss detection.
     #[default]
     Reordering,
     /// To probe the tail.
@@ -16,12 +16,12 @@ pub enum Purpose {
 /// State of the tail loss probe of one connection.
 #[derive(Clone, Debug, Default)]
 pub struct TailProbe {
-    /// SND.NXT when the probe was sent that is not accounted for ("TLP.end_seq"), and whether it
-    /// was a retransmission ("TLP.is_retrans").
+    /// SND.NXT at the last unaccounted probe ("TLP.end_seq"), and whether it was a retransmission
+    /// ("TLP.is_retrans").
     outstanding: Option<(u64, bool)>,
     /// SND.NXT when the probe timer was last set.
     sent_before: u64,
-    /// Longest time for which the receiver holds back an ACK.
+    /// Maximum delay of the receiver's ACKs.
     maximum_ack_delay: Duration,
 }
 
@@ -31,7 +31,7 @@ impl TailProbe {
         Self { maximum_ack_delay, ..Self::default() }
     }
 
-    /// A probe is not accounted for: there is no second one meanwhile.
+    /// Whether a probe is unaccounted for: no second one meanwhile.
     pub fn is_outstanding(&self) -> bool {
         self.outstanding.is_some()
     }
@@ -46,7 +46,7 @@ impl TailProbe {
         self.outstanding = None;
     }
 
-    /// Section 7.4: has the probe repaired a loss? Without D-SACK, a duplicate ACK without SACK
+    /// Section 7.4: has the probe recovered a loss? Without D-SACK, a duplicate ACK without SACK
     /// blocks shows that it has not, because its segment arrived twice.
     pub fn on_ack(&mut self, acknowledgement: u64, is_empty_duplicate: bool) -> bool {
         let Some((end, retransmission)) = self.outstanding else { return false };

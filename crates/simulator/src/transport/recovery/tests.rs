@@ -1,4 +1,4 @@
-//! Loss recoveries without a network: ACKs in, verdicts out. Segments are numbered from 0 and have
+//! Loss recovery without a network: ACKs in, verdicts out. Segments are numbered from 0 and have
 //! 1000 bytes.
 
 use super::*;
@@ -18,7 +18,7 @@ fn at(milliseconds: u64) -> Time {
 }
 
 impl Rig {
-    /// This number of segments was sent at time zero; the round-trip time is 100 ms.
+    /// `segments` segments were sent at time zero; the round-trip time is 100 ms.
     fn new(transport: &Transport, segments: u64) -> Self {
         let mut rtt = RttEstimator::new(transport.timer);
         rtt.sample_handshake(at(0), at(100));
@@ -70,7 +70,7 @@ impl Rig {
         (0..count).map(|_| self.ack(milliseconds, next, &[])).last().expect("at least one")
     }
 
-    /// Retransmits everything that is lost. Returns the numbers of the segments.
+    /// Retransmits everything lost. Returns the numbers of the segments.
     fn retransmit(&mut self, milliseconds: u64) -> Vec<u64> {
         let mut numbers = Vec::new();
         while let Some(index) = self.recovery.next_retransmission() {
@@ -101,7 +101,7 @@ fn restart(segments: u64, repeated: bool, cause: RestartCause) -> Option<Event> 
     Some(Event::Restart { flight_size: segments * MSS, repeated, cause })
 }
 
-/// Whatever the recovery: an ACK of new data restarts the timer, the last one cancels it (RFC 6298,
+/// With any recovery: an ACK of new data restarts the timer, the last one cancels it (RFC 6298,
 /// rules 5.2 and 5.3), and nothing else follows.
 #[test]
 fn without_a_loss_only_the_timer_changes() {
@@ -133,8 +133,8 @@ fn the_third_duplicate_ack_begins_a_recovery() {
         assert_eq!((verdict.event, verdict.retransmit_first), (loss(10), true));
         assert!(verdict.is_fast_retransmit());
         assert_eq!(rig.retransmit(100), [0]);
-        // "cwnd MUST be set to ssthresh plus 3*SMSS", and for each further one by one: seen as less
-        // in flight.
+        // "cwnd MUST be set to ssthresh plus 3*SMSS", and for each further one by one: expressed as
+        // less in flight.
         assert_eq!(rig.pipe(5), 10 - 3);
         assert_eq!(rig.duplicates(101, 0, 2).event, None);
         assert_eq!(rig.pipe(5), 10 - 5);
@@ -185,8 +185,7 @@ fn a_partial_ack_deflates_by_what_it_acknowledges() {
     assert_eq!(rig.pipe(5), 6);
 }
 
-/// RFC 6582, section 3.2, step 1: duplicate ACKs of what was sent before a timeout begin no
-/// recovery.
+/// RFC 6582, section 3.2, step 1: duplicate ACKs of data sent before a timeout begin no recovery.
 #[test]
 fn after_a_timeout_duplicates_below_recover_begin_nothing() {
     for (once, event) in [(true, None), (false, loss(8))] {
@@ -201,7 +200,7 @@ fn after_a_timeout_duplicates_below_recover_begin_nothing() {
     }
 }
 
-/// RFC 5681, section 3.1: at the second expiry for one segment ssthresh stays.
+/// RFC 5681, section 3.1: at the second timeout of one segment ssthresh stays.
 #[test]
 fn a_second_timeout_of_one_segment_is_repeated() {
     for recovery in [Recovery::NewReno, Recovery::Sack, Recovery::Rack] {
@@ -234,7 +233,7 @@ fn three_sacked_segments_on_one_ack_are_enough() {
     assert_eq!(rig.ack(101, 0, &[(1, 4)]).ack, AckKind::Repetition);
 }
 
-/// NextSeg: what IsLost says first, and rule 3's segments only when asked for.
+/// NextSeg: IsLost's segments first, and rule 3's only on request.
 #[test]
 fn a_hole_with_less_than_three_above_may_be_lost() {
     let mut rig = Rig::of(Recovery::Sack, 10);
@@ -243,8 +242,8 @@ fn a_hole_with_less_than_three_above_may_be_lost() {
     assert_eq!(rig.recovery.next_possibly_lost(), Some(4));
 }
 
-/// RFC 6675, section 5: an ACK of the recovery point ends the recovery; what is lost of later data
-/// begins another at once.
+/// RFC 6675, section 5: an ACK of the recovery point ends recovery; losses of later data begin
+/// another at once.
 #[test]
 fn the_recovery_point_ends_a_recovery_and_may_begin_another() {
     let mut rig = Rig::of(Recovery::Sack, 10);
@@ -257,7 +256,7 @@ fn the_recovery_point_ends_a_recovery_and_may_begin_another() {
     assert_eq!(rig.retransmit(201), [10]);
 }
 
-/// RFC 2018, section 8: what was reported and not kept is retransmitted after a timeout.
+/// RFC 2018, section 8: reported but discarded data is retransmitted after a timeout.
 #[test]
 fn a_timeout_of_a_sacked_segment_forgets_all_sacks() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -285,9 +284,9 @@ fn rack_waits_a_quarter_of_the_round_trip() {
     assert_eq!(rig.retransmit(126), [0]);
 }
 
-/// Section 7.2: "PTO = 2 * SRTT" after an ACK of new data, with the longest delay of an ACK for a
-/// single segment; section 7.4: an ACK beyond the probe shows that it repaired a loss, a duplicate
-/// that its segment had arrived.
+/// Section 7.2: "PTO = 2 * SRTT" after an ACK of new data, with the maximum ACK delay for a single
+/// segment; section 7.4: an ACK beyond the probe shows that it recovered a loss, a duplicate that
+/// its segment had arrived.
 #[test]
 fn a_tail_probe_is_accounted_for() {
     for (arrived_before, repaired) in [(false, Some(2 * MSS)), (true, None)] {
@@ -314,8 +313,8 @@ fn a_tail_probe_is_accounted_for() {
     }
 }
 
-/// RFC 9937: after the reaction to a loss of one of twenty segments the window comes down to ten
-/// with what is delivered; the recovery over, nothing holds back.
+/// RFC 9937: after the response to a loss of one of twenty segments the window is reduced to ten as
+/// data is delivered; after recovery nothing is held back.
 #[test]
 fn a_reduction_lasts_as_long_as_its_recovery() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -323,14 +322,14 @@ fn a_reduction_lasts_as_long_as_its_recovery() {
         assert_eq!(rig.ack(100, 0, &[(1, 4)]).event, loss(20));
         rig.recovery.reduce_to(10 * MSS);
         assert_eq!(rig.retransmit(100), [0]);
-        // "prr_delivered * ssthresh / RecoverFS" is two of which one has left; the other may.
+        // "prr_delivered * ssthresh / RecoverFS" is two, of which one has left; the other may.
         assert_eq!(rig.pipe(10), 9, "{recovery:?}");
         assert!(rig.ack(200, 20, &[]).ended);
         assert_eq!(rig.pipe(10), 0, "{recovery:?}");
     }
 }
 
-/// RFC 3168, section 6.1.2: one reaction per window of data, to marks and losses together.
+/// RFC 3168, section 6.1.2: one response per window of data, to marks and losses together.
 #[test]
 fn a_window_of_data_is_reacted_to_once() {
     let classic = Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack) };
@@ -380,8 +379,8 @@ fn a_late_segment_makes_a_fast_retransmit_spurious() {
     }
 }
 
-/// And so after a timeout: what counted as lost is not retransmitted. An ACK of any retransmission
-/// shows a loss.
+/// The same after a timeout: segments marked lost are not retransmitted. An ACK of any
+/// retransmission shows a loss.
 #[test]
 fn a_delay_makes_a_timeout_spurious() {
     for recovery in [Recovery::Tahoe, Recovery::NewReno, Recovery::Sack, Recovery::Rack] {

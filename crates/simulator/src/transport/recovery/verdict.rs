@@ -1,59 +1,58 @@
-//! Values passed between the three acts of a sender: the news from an ACK, and its consequences.
+//! Values passed between the three stages of a sender: the information in an ACK, and the response.
 
 use super::scoreboard::Advance;
 use selfclock_congestion::{Duration, PeerOption, RestartCause, Time};
 
-/// A sender's news from an ACK.
+/// Information in an ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct News {
     /// When it arrived.
     pub now: Time,
     /// Its cumulative acknowledgement number.
     pub acknowledgement: u64,
-    /// Bytes acknowledged cumulatively; none if it is a duplicate.
+    /// Bytes acknowledged cumulatively; zero for a duplicate.
     pub advance: Advance,
-    /// It carries SACK blocks.
+    /// Whether it carries SACK blocks.
     pub has_blocks: bool,
     /// Payload newly SACKed.
     pub sacked: u64,
-    /// When the newest of the newly SACKed segments was sent that were sent only once.
+    /// Send time of the newest newly SACKed segment that was sent only once.
     pub newest_sacked: Option<Time>,
-    /// Round-trip time of the newest segment that it acknowledges cumulatively, if it could be
-    /// measured.
+    /// Round-trip time of the newest segment it acknowledges cumulatively, if measurable.
     pub rtt: Option<Duration>,
     /// Payload newly reported as CE-marked.
     pub marked: u64,
-    /// It reports a CE mark.
+    /// Whether it echoes a CE mark.
     pub congestion_echo: bool,
-    /// The timestamp that it echoes.
+    /// The echoed timestamp.
     pub echo: Option<Time>,
     /// The peer's option.
     pub option: Option<PeerOption>,
 }
 
-/// Consequences of an ACK or an expired timer.
+/// Response to an ACK or an expired timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Verdict {
-    /// FlightSize before an ACK that shows a tail loss probe to have repaired a loss.
+    /// FlightSize before an ACK showing that a tail loss probe recovered a loss.
     pub repaired_by_probe: Option<u64>,
     /// Kind of ACK.
     pub ack: AckKind,
-    /// A fast recovery was under way when the ACK arrived.
+    /// Whether fast recovery was active when the ACK arrived.
     pub was_recovering: bool,
     /// Payload in flight after the ACK.
     pub in_flight: u64,
-    /// Payload ever marked lost, after the ACK.
+    /// Total payload marked lost, after the ACK.
     pub lost_total: u64,
-    /// The fast recovery has ended.
+    /// Whether fast recovery has ended.
     pub ended: bool,
-    /// The last fast retransmit or timeout was spurious: nothing was lost, and what followed from
-    /// it is to be undone.
+    /// Whether the last fast retransmit or timeout was spurious: nothing was lost, and the response
+    /// is undone.
     pub spurious: bool,
     /// Further event for the congestion control.
     pub event: Option<Event>,
     /// Action on the retransmission timer before anything is sent.
     pub timer: RetransmissionTimer,
-    /// The next retransmission leaves whatever window and pacing say.
+    /// Whether the next retransmission leaves regardless of window and pacing.
     pub retransmit_first: bool,
 }
 
@@ -70,14 +69,14 @@ impl Verdict {
 /// Kind of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckKind {
-    /// None, or it came while nothing was outstanding.
+    /// None, or an ACK while nothing was outstanding.
     #[default]
     Stray,
     /// It acknowledges new data.
     NewData,
-    /// A duplicate that counts: how many there are in a row.
+    /// A duplicate that counts: the number of consecutive ones.
     Duplicate(u32),
-    /// A duplicate without news.
+    /// A duplicate without information.
     Repetition,
 }
 
@@ -90,14 +89,14 @@ pub enum Event {
         flight_size: u64,
         /// Payload known to be lost, bytes.
         lost: u64,
-        /// False where an ECN-Echo of the same window of data has reduced the window.
+        /// False if an ECN-Echo of the same window of data has already reduced the window.
         reduces: bool,
     },
     /// Everything outstanding counts as lost.
     Restart {
         /// FlightSize of RFC 5681, bytes.
         flight_size: u64,
-        /// The first segment outstanding had timed out before.
+        /// Whether the first outstanding segment had timed out before.
         repeated: bool,
         /// Why.
         cause: RestartCause,
@@ -115,7 +114,7 @@ pub enum RetransmissionTimer {
     /// Nothing.
     #[default]
     Keep,
-    /// It restarts with the timeout of now.
+    /// Restart with the current timeout.
     Restart,
     /// Nothing is outstanding.
     Cancel,

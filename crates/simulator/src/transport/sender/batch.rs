@@ -1,8 +1,8 @@
 //! A sender's part in a batch of ACKs: see `simulation::batch`.
 //!
-//! *When it applies.* To plain ACKs, each of which acknowledges as many full segments as it then
-//! lets go. *What it skips.* The packets that leave are not shown to the network one by one. *Which
-//! test proves it equal.* `batches_change_nothing` in `simulation/batch.rs`.
+//! *When it applies.* To plain ACKs, each of which releases as many full segments as it
+//! acknowledges. *What it skips.* The outgoing packets are not shown to the network one by one.
+//! *Which test proves it equal.* `batches_change_nothing` in `simulation/batch.rs`.
 
 use super::{Opportunity, Sender};
 use crate::packet::{NO_EXTRA, Packet};
@@ -10,8 +10,8 @@ use crate::transport::Context;
 use selfclock_congestion::units::Time;
 
 impl Sender {
-    /// The full segments that this ACK, the next to arrive, lets leave if it is one of a batch: as
-    /// many as it acknowledges. `None`: it is none.
+    /// The number of full segments released by this ACK, the next to arrive, if it belongs to a
+    /// batch: as many as it acknowledges. `None` otherwise.
     pub fn batch_segments(&self, packet: &Packet) -> Option<u64> {
         let acknowledged = packet.sequence.checked_sub(self.recovery.una())?;
         let plain = self.plain == u32::MAX
@@ -32,9 +32,9 @@ impl Sender {
         (self.mss as u32 + self.outbox.overhead(), self.mss)
     }
 
-    /// An ACK of a batch arrives, with this number and this echo. True: this number of full
-    /// segments leave, and are outstanding, but have not yet entered the network. False: something
-    /// else will leave, and [`Sender::leave_batch`] comes next.
+    /// An ACK of a batch arrives, with this number and echo. True: `segments` full segments leave
+    /// and are outstanding, but have not yet entered the network. False: something else leaves, and
+    /// [`Sender::leave_batch`] must follow.
     #[inline(never)]
     pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
         self.sample_before(context);
@@ -56,8 +56,7 @@ impl Sender {
         if RACK && !self.recovery.outstanding().is_plain() || self.wants_more() {
             return false;
         }
-        // The reasons for which sending ends, in the order in which `transmit_plainly` looks for
-        // them.
+        // The stop conditions, in the order of `transmit_plainly`.
         let next = self.recovery.next();
         let produced = self.application.produced(context.now, next);
         let limit = self.limit(produced);
@@ -83,7 +82,7 @@ impl Sender {
         true
     }
 
-    /// The ACK that was taken last was not one of the batch: sends what it lets leave.
+    /// The last ACK was not one of the batch: sends what it releases.
     pub fn leave_batch(&mut self, context: &mut Context<'_>) {
         if self.recovery.uses_rack() {
             self.follow_plain_ack::<true>(context);
@@ -92,7 +91,7 @@ impl Sender {
         }
     }
 
-    /// The next ACK may be one of a batch, too, as far as this sender knows.
+    /// Whether, as far as this sender knows, the next ACK may belong to a batch.
     #[inline]
     pub fn goes_on_with_batch(&self, packet: &Packet) -> bool {
         packet.sequence > self.recovery.una()

@@ -1,6 +1,6 @@
-//! The first of a sender's three acts: news from an ACK.
+//! The first of a sender's three stages: the information in an ACK.
 //!
-//! Scoreboard, round-trip time, delivery rate and ECN counts take the packet and return [`News`].
+//! Scoreboard, RTT, delivery rate and ECN counts process the packet and return [`News`].
 
 use crate::packet::{Extra, Flags, Packet};
 use crate::plan::{Ecn, RttSamples, Transport};
@@ -20,13 +20,12 @@ pub struct Estimators {
     timestamps: bool,
     /// Round-trip times of the handshake and of segments of data.
     pub rtt_samples: RttHistogram,
-    /// The segment that is being timed, if one at a time is: byte after its last, and when it was
-    /// sent.
+    /// The timed segment, with one sample at a time: its end, and its send time.
     pub(super) timed: Option<(u64, Time)>,
-    /// Measures delivery rates, if the congestion control asks for them.
+    /// Measures delivery rates, if the congestion control requests them.
     pub rate: Option<Box<DeliveryRate>>,
     ecn: Ecn,
-    /// The receiver's count of CE-marked bytes, as far as it is known.
+    /// The receiver's count of CE-marked bytes, as last reported.
     pub(super) marked_seen: u32,
     /// CE-marked bytes not yet reported to the congestion control.
     pub(super) newly_marked: u64,
@@ -48,7 +47,7 @@ impl Estimators {
         }
     }
 
-    /// Takes an ACK with what it carries out of line.
+    /// Processes an ACK with its out-of-line part.
     pub fn learn(
         &mut self,
         now: Time,
@@ -85,14 +84,14 @@ impl Estimators {
         news
     }
 
-    /// Reads what the ACK says of CE-marked data.
+    /// Reads the ACK's count of CE-marked data.
     fn read_marks(&mut self, packet: &Packet, news: &mut News) {
         match self.ecn {
             Ecn::Off => {}
             Ecn::Classic => news.congestion_echo = packet.flags.has(Flags::ECE),
             Ecn::Accurate => {
                 let marked = packet.payload.wrapping_sub(self.marked_seen);
-                // An ACK that was overtaken carries less than is known.
+                // A reordered ACK carries an older count.
                 if marked != 0 && marked < u32::MAX / 2 {
                     self.marked_seen = packet.payload;
                     news.marked = u64::from(marked);
@@ -103,20 +102,20 @@ impl Estimators {
         }
     }
 
-    /// No event reported these CE-marked bytes: the next ACK does.
+    /// These CE-marked bytes were in no event: the next ACK reports them.
     pub fn keep_marked(&mut self, marked: u64) {
         self.newly_marked = marked;
     }
 
-    /// The round-trip time that an ACK measures, if it does, for the congestion control: of the
-    /// newest segment that it acknowledges. The retransmission timer takes a sample of its own.
+    /// The RTT sample of an ACK for the congestion control, if any: of the newest segment it
+    /// acknowledges. The retransmission timer takes a separate sample.
     ///
     /// The timer must cover the wait for a delayed ACK, so RFC 7323 (section 4.2) has the receiver
     /// echo the timestamp of the oldest segment that an ACK covers. To a delay-based algorithm that
     /// wait would look like a queue. Linux keeps the two apart: `tcp_clean_rtx_queue` takes the
     /// timer's sample from the first segment acknowledged and the congestion control's from the
-    /// last, and falls back to the echo where something was retransmitted. ns-2's Vegas and FAST
-    /// have send times of their own, whatever their timer samples.
+    /// last, and falls back to the echo after a retransmission. ns-2's Vegas and FAST have their
+    /// own send times, whatever their timer samples.
     #[inline(always)]
     pub fn take_rtt_sample(
         &mut self,
@@ -126,7 +125,8 @@ impl Estimators {
         advance: &Advance,
     ) -> Option<Duration> {
         let echo = (self.timestamps && echo != Time::NEVER).then_some(echo);
-        // Karn: a segment sent twice is not timed, nor one that waited at the receiver behind it.
+        // Karn: neither a retransmitted segment is timed, nor one that waited at the receiver
+        // behind it.
         let (oldest, newest) = if advance.any_retransmitted {
             (None, None)
         } else {
@@ -153,7 +153,7 @@ impl Estimators {
         })
     }
 
-    /// The answer to a SYN sent at `sent` echoes this timestamp. The echo identifies the answered
+    /// The SYN-ACK of a SYN sent at `sent` echoes this timestamp. The echo identifies the answered
     /// SYN; without timestamps Karn's rule forbids a sample after a second SYN.
     pub fn take_handshake(
         &mut self,
@@ -174,8 +174,8 @@ impl Estimators {
         rtt
     }
 
-    /// The delivery rate that an ACK measures, if it is measured. `lost_total`: payload ever marked
-    /// lost, with what the ACK shows to be lost.
+    /// The delivery rate sample of an ACK, if rates are measured. `lost_total`: total payload
+    /// marked lost, including losses revealed by this ACK.
     pub fn rate_sample(&mut self, lost_total: u64) -> Option<RateSample> {
         self.rate.as_mut()?.sample(self.rtt.minimum(), lost_total)
     }
@@ -188,7 +188,7 @@ impl Estimators {
         }
     }
 
-    /// Karn: a segment sent twice is not timed.
+    /// Karn: a retransmitted segment is not timed.
     pub fn on_retransmission(&mut self, segment: &Segment) {
         if self.timed.is_some_and(|(end, _)| segment.sequence < end && end <= segment.end()) {
             self.timed = None;
@@ -210,7 +210,7 @@ impl Estimators {
     }
 }
 
-/// The timestamp that an ACK echoes.
+/// The timestamp echoed by an ACK.
 #[inline(always)]
 pub fn echo_of(echo: Time) -> Option<Time> {
     (echo != Time::NEVER).then_some(echo)

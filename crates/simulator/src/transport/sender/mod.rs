@@ -1,11 +1,10 @@
 //! A TCP sender.
 //!
-//! Whatever happens to it, three acts follow one another. It *learns* (`learn`: round-trip time,
-//! delivery rate, ECN counts, and with them the scoreboard take the packet), it *judges*
-//! (`recovery`: what is lost, does a recovery begin or end), and it *sends* (`transmit`: what
-//! recovery, congestion control and outbox let go). `tell` has all events for the congestion
-//! control. `Sender::on_ack` is the three acts; `plain` and `batch` are shortcuts for the usual
-//! ACK.
+//! Every event passes three stages. The sender *learns* (`learn`: RTT, delivery rate, ECN counts
+//! and the scoreboard process the packet), it *judges* (`recovery`: what is lost, whether recovery
+//! begins or ends), and it *sends* (`transmit`: what recovery, congestion control and outbox
+//! allow). `tell` passes all events to the congestion control. `Sender::on_ack` is the three
+//! stages; `plain` and `batch` are shortcuts for the usual ACK.
 
 mod batch;
 mod learn;
@@ -37,18 +36,18 @@ use selfclock_congestion::{Bytes, Controller, Duration, Time};
 use series::Sampler;
 use tell::Congestion;
 
-/// Where a connection stands.
+/// State of a connection.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Connection {
     /// Not started.
     Closed,
-    /// The SYN is on its way; it was last sent at this time.
+    /// A SYN is in flight, last sent at this time.
     SynSent(Time),
     /// Data may be sent.
     Established,
 }
 
-/// The reason why the sender looks for something to send.
+/// Why the sender tries to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Opportunity {
     /// The application has written.
@@ -72,21 +71,22 @@ pub struct SenderTotals {
     pub fast_retransmits: u64,
 }
 
-/// A TCP sender. Fields that every ACK touches come first, so that of ten thousand senders little
-/// has to be fetched.
+/// A TCP sender. Fields used by every ACK come first, to minimize memory traffic with ten thousand
+/// senders.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
-    /// All bits are set if an ACK without anything out of line may be plain: the flow uses neither
+    /// All bits are set if an ACK without out-of-line part may be plain: the flow uses neither
     /// delivery rates nor ECN, no router has lowered the window, and no loss probe is unaccounted
-    /// for. Else none.
+    /// for. Otherwise zero.
     plain: u32,
-    /// The window alone decides what leaves, in what concerns the algorithm and the transport.
+    /// Whether, for algorithm and transport, the window alone decides what leaves.
     window_alone: bool,
-    /// The algorithm is user-defined: it may want more than a window from one ACK to the next.
+    /// Whether the algorithm is user-defined: it may need more than a window from one ACK to the
+    /// next.
     custom: bool,
     mss: u64,
-    /// Advertised window as it arrived with the last ACK: a router may lower it.
+    /// Advertised window in the last ACK as received: a router may lower it.
     receive_window: u64,
     retransmission_timer: Timer,
     recovery: LossRecovery,
@@ -99,11 +99,11 @@ pub struct Sender {
 
     connection: Connection,
     handshake: bool,
-    /// `plain` when no router has lowered the window and no loss probe is unaccounted for.
+    /// Value of `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
     /// Advertised window.
     advertised_window: u64,
-    /// Probes of a closed window, one after the other.
+    /// Consecutive probes of a closed window.
     window_probes: u32,
     pacing_gain: Option<f64>,
     application_timer: Timer,
@@ -112,12 +112,12 @@ pub struct Sender {
     in_flight_limit: InFlightLimit,
 }
 
-/// This number of bytes of it an ACK touches.
+/// Number of bytes of a sender that an ACK touches.
 pub const TOUCHED: usize = std::mem::offset_of!(Sender, congestion) + 128;
 
 impl Sender {
-    /// The sender of a flow that begins at the first of the times and whose application stops at
-    /// the second.
+    /// The sender of a flow that starts at the first time and whose application stops at the
+    /// second.
     pub fn new(
         flow: u32,
         routes: FlowRoutes,
@@ -175,18 +175,18 @@ impl Sender {
     pub fn minimum_rtt(&self) -> Option<Duration> {
         self.estimators.rtt.smallest()
     }
-    /// The delivery rate measured last, if it is measured.
+    /// The last delivery rate sample, if rates are measured.
     #[cfg(test)]
     pub fn delivery_rate(&self) -> Option<selfclock_congestion::RateSample> {
         self.estimators.rate.as_ref()?.latest()
     }
-    /// Measures delivery rates whether or not the congestion control asks for them.
+    /// Measures delivery rates even if the congestion control does not request them.
     #[cfg(test)]
     pub fn measure_delivery_rate(&mut self) {
         self.estimators.rate = Some(Box::default());
         self.take_no_shortcut();
     }
-    /// Takes no ACK for plain: see `plain`.
+    /// Disables the shortcut for plain ACKs: see `plain`.
     #[cfg(test)]
     pub fn take_no_shortcut(&mut self) {
         (self.plain, self.plain_by_plan, self.window_alone) = (0, 0, false);
@@ -199,22 +199,22 @@ impl Sender {
     pub fn completed(&self) -> Option<Time> {
         self.completed
     }
-    /// Limits what the algorithm may have in flight: beyond that it has run away.
+    /// Limits the algorithm's data in flight: beyond that it counts as runaway.
     pub fn limit_in_flight(&mut self, payload: Bytes) {
         self.in_flight_limit.lower_to(payload.get() / self.mss, false);
     }
-    /// Limits what a user-defined algorithm may have in flight, for want of memory.
+    /// Limits a user-defined algorithm's data in flight for lack of memory.
     pub fn limit_memory(&mut self, segments: u64) {
         if self.custom {
             self.in_flight_limit.lower_to(segments, true);
         }
     }
-    /// Of a member of a group, before each event: the congestion control takes what the group
-    /// knows.
+    /// For a member of a group, before each event: the congestion control takes the group's
+    /// knowledge.
     pub fn take_from(&mut self, group: &Group) {
         self.congestion.controller.take_from(group);
     }
-    /// After each event it gives the group what there is to know.
+    /// After each event: shares its knowledge with the group.
     pub fn give_to(&mut self, group: &mut Group) {
         self.congestion.controller.give_to(group);
     }
@@ -228,24 +228,24 @@ impl Sender {
     // --- what happens to it
     // -------------------------------------------------------------------------------------
 
-    /// The flow begins at `start`: sets the timer that begins it.
+    /// The flow begins at `start`: sets the timer for it.
     pub fn schedule_start(&mut self, context: &mut Context<'_>, start: Time) {
         self.application_timer.set(context.events, start, Target::Application(self.outbox.flow()));
     }
 
-    /// A sender in place of one whose flow has not begun, with the timer set that begins it.
+    /// Replaces a sender whose flow has not begun, keeping its start timer.
     pub fn started_by(self, planned: &Self) -> Self {
         Self { application_timer: planned.application_timer, ..self }
     }
 
-    /// A packet has arrived: an ACK, or the answer to the SYN.
+    /// Handles a packet: an ACK, or the SYN-ACK.
     #[inline]
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
         self.sample_before(context);
         if packet.kind == PacketKind::SynAck {
             return self.on_syn_ack(context, packet);
         }
-        // Nothing may be acknowledged that was not sent (RFC 9293, section 3.10.7.4).
+        // An ACK of data not yet sent is invalid (RFC 9293, section 3.10.7.4).
         if packet.sequence > self.recovery.next() || packet.sequence < self.recovery.una() {
             return context.network.extras.release(packet.extra);
         }
@@ -296,7 +296,7 @@ impl Sender {
         self.transmit(context, Opportunity::NewAck);
     }
 
-    /// An entry of one of its timers has come up.
+    /// Handles an entry of one of its timers.
     #[inline]
     pub fn on_timer(&mut self, context: &mut Context<'_>, target: Target) {
         self.sample_before(context);
@@ -363,8 +363,8 @@ impl Sender {
         self.send(context, Opportunity::Other);
     }
 
-    /// Someone outside of the simulation changes the congestion control: what it then allows is
-    /// sent.
+    /// Lets code outside the simulation change the congestion control, and sends what it then
+    /// allows.
     pub fn steer(&mut self, context: &mut Context<'_>, change: impl FnOnce(Time, &mut Controller)) {
         self.sample_before(context);
         change(context.now, &mut self.congestion.controller);
@@ -374,8 +374,8 @@ impl Sender {
     // --- between judging and sending
     // ----------------------------------------------------------------------------
 
-    /// Does what the verdict says: the congestion control reacts, the retransmission timer changes,
-    /// and a fast retransmit leaves.
+    /// Applies a verdict: the congestion control responds, the retransmission timer changes, and a
+    /// fast retransmit leaves.
     fn follow(&mut self, context: &mut Context<'_>, verdict: &Verdict) {
         match verdict.timer {
             RetransmissionTimer::Keep => {}
@@ -404,15 +404,14 @@ impl Sender {
         }
     }
 
-    /// Sends what may be sent now; then the timer of RACK and TLP is set.
+    /// Sends what may be sent now, then sets the timer of RACK and TLP.
     #[inline(never)]
     fn send(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         self.transmit(context, opportunity);
         self.set_rack_timer(context, opportunity);
     }
 
-    /// The window that the ACK lets through, if a router has changed it. The next ACK says what it
-    /// is then.
+    /// The window in the ACK, if a router has changed it. Valid until the next ACK.
     fn take_receive_window(&mut self, changed: Option<u64>) {
         self.receive_window = changed.unwrap_or(self.advertised_window);
         if self.receive_window >= self.mss {

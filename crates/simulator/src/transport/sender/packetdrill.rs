@@ -1,8 +1,8 @@
-//! Linux's segments and windows from the scripts of packetdrill (github.com/google/packetdrill,
-//! folder `gtests/net/tcp`): slow start, HyStart, proportional rate reduction. Segments are
-//! numbered from 0 and have 1000 bytes, times are milliseconds, as in the scripts. Where Linux and
-//! the RFC differ the row says so. The windows of CUBIC in congestion avoidance are in
-//! `selfclock-congestion`, `tests/packetdrill.rs`.
+//! Linux's segments and windows from packetdrill's scripts (github.com/google/packetdrill, folder
+//! `gtests/net/tcp`): slow start, HyStart, proportional rate reduction. Segments are numbered from
+//! 0 and have 1000 bytes, times are milliseconds, as in the scripts. Rows note where Linux and the
+//! RFC differ. The windows of CUBIC in congestion avoidance are in `selfclock-congestion`,
+//! `tests/packetdrill.rs`.
 
 use super::tests::Rig;
 use crate::packet::PacketKind;
@@ -11,8 +11,8 @@ use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Bytes;
 
-/// A connection as the scripts begin: CUBIC, the answer to the SYN after this time, and ten
-/// segments sent.
+/// A connection in the scripts' initial state: CUBIC, the SYN-ACK after this time, and ten segments
+/// sent.
 fn established(handshake: u64, segments: Option<u64>, limited_transmit: bool) -> Rig {
     let mut control = Selection::new("hystart++", "cubic").expect("both are built in");
     // RFC 9406, section 4.3: no limit for a sender that paces; that of Linux does.
@@ -39,8 +39,8 @@ fn range(first: u64, end: u64) -> Vec<u64> {
     (first..end).collect()
 }
 
-/// `slow_start/slow-start-ack-per-1pkt`, `-2pkt`, `-4pkt`: what leaves on each acknowledgement, and
-/// a window of 20 after ten segments. All rows are Linux's.
+/// `slow_start/slow-start-ack-per-1pkt`, `-2pkt`, `-4pkt`: the segments sent on each ACK, and a
+/// window of 20 after ten segments. All rows are Linux's.
 #[test]
 fn slow_start() {
     let at = |times: &[u64], every: u64| -> Vec<(u64, u64)> {
@@ -63,8 +63,8 @@ fn slow_start() {
 }
 
 /// `slow_start/slow-start-app-limited`: exactly the ten segments of the initial window are written.
-/// Linux, which lets a window grow that is at least half used, comes to 20; here a window grows
-/// only when there is more to send than it lets go, and it stays at 10.
+/// Linux, which lets a window grow that is at least half used, reaches 20; here a window grows only
+/// while it limits the sender, and stays at 10.
 #[test]
 fn slow_start_of_ten_segments() {
     let mut rig = established(100, Some(10), true);
@@ -92,9 +92,9 @@ fn hystart_stays_when_the_round_trip_becomes_shorter() {
 /// ms of the one before.
 ///
 /// Linux ends slow start on the ninth sample (`> HYSTART_MIN_SAMPLES`), with ssthresh at the window
-/// of 36, which the ninth acknowledgement no longer raises. RFC 9406 decides on the eighth ("at
-/// least N_RTT_SAMPLE") and goes on with a quarter of the growth, so that ssthresh is still open:
-/// 22, 24, ... 34 on the first seven as in Linux, and then half a segment each.
+/// of 36, which the ninth ACK no longer raises. RFC 9406 decides on the eighth ("at least
+/// N_RTT_SAMPLE") and continues with a quarter of the growth, so that ssthresh is still open: 22,
+/// 24, ... 34 on the first seven as in Linux, and then half a segment each.
 #[test]
 fn hystart_leaves_when_the_round_trip_becomes_longer() {
     let mut rig = established(200, None, true);
@@ -110,9 +110,9 @@ fn hystart_leaves_when_the_round_trip_becomes_longer() {
     }
 }
 
-/// `fast_recovery/prr-ss-10pkt-lost-1`: one of ten is lost; what is in flight is ssthresh all the
-/// time, so that one segment leaves on each acknowledgement. Window and ssthresh are 7 then and at
-/// the end. All rows are Linux's.
+/// `fast_recovery/prr-ss-10pkt-lost-1`: one of ten is lost; the flight equals ssthresh throughout,
+/// so that one segment leaves on each ACK. Window and ssthresh are 7 then and at the end. All rows
+/// are Linux's.
 #[test]
 fn prr_with_one_of_ten_lost() {
     let mut rig = established(100, None, false);
@@ -131,9 +131,8 @@ fn prr_with_one_of_ten_lost() {
     assert_eq!((rig.ssthresh(), rig.cwnd()), (7.0, 7.0));
 }
 
-/// `fast_recovery/prr-ss-30pkt-lost1_4`: the first four of ten are lost, and repaired one on each
-/// acknowledgement; the recovery over, ssthresh, seven segments, leave at once. All rows are
-/// Linux's.
+/// `fast_recovery/prr-ss-30pkt-lost1_4`: the first four of ten are lost, and retransmitted one per
+/// ACK; after recovery, ssthresh, seven segments, leave at once. All rows are Linux's.
 #[test]
 fn prr_with_four_of_ten_lost() {
     let mut rig = established(10, Some(10), false);
@@ -153,9 +152,8 @@ fn prr_with_four_of_ten_lost() {
 }
 
 /// `fast_recovery/prr-ss-30pkt-lost-1_4-11_16`: of twenty segments 0 to 3 and 10 to 15 are dropped,
-/// the last two of them the ones that limited transmit let go. All rows are Linux's: fewer are in
-/// flight than ssthresh, so what is delivered is sent, and one more on the acknowledgement that
-/// advances.
+/// the last two of them sent by Limited Transmit. All rows are Linux's: the flight is below
+/// ssthresh, so delivered data is replaced, plus one segment on the ACK that advances.
 #[test]
 fn prr_with_losses_below_ssthresh() {
     let mut rig = established(10, Some(20), true);
@@ -178,10 +176,9 @@ fn prr_with_losses_below_ssthresh() {
     assert_eq!(rig.ssthresh(), 7.0);
 }
 
-/// `fast_recovery/prr-ss-ack-below-snd_una-cubic`: the last acknowledgement was overtaken by the
-/// one before it. Linux takes its SACK block and sends two segments; here what is "a duplicate
-/// (SEG.ACK =< SND.UNA) [...] can be ignored" (RFC 9293, section 3.10.7.4), and the next
-/// acknowledgement tells of the block again.
+/// `fast_recovery/prr-ss-ack-below-snd_una-cubic`: the last two ACKs are reordered. Linux processes
+/// the late SACK block and sends two segments; here "a duplicate (SEG.ACK =< SND.UNA) [...] can be
+/// ignored" (RFC 9293, section 3.10.7.4), and the next ACK repeats the block.
 #[test]
 fn prr_with_an_acknowledgement_that_was_overtaken() {
     let mut rig = established(10, None, false);

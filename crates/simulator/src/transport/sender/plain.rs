@@ -1,14 +1,14 @@
 //! The shortcut for a plain ACK.
 //!
-//! *When it applies.* The ACK acknowledges new data and tells nothing else: no SACK blocks, no
-//! option, no ECN count, no window that a router has lowered. Nothing outstanding is SACKed or
-//! lost, no recovery is under way, no duplicate ACK and no loss probe is unaccounted for. And the
-//! window alone decides what leaves: the algorithm spaces and probes nothing and has no use for
-//! delivery rates or for being told what is sent.
+//! *When it applies.* The ACK acknowledges new data and carries nothing else: no SACK blocks, no
+//! option, no ECN count, no window lowered by a router. Nothing outstanding is SACKed or lost, no
+//! recovery is active, no duplicate ACK and no loss probe is unaccounted for. And the window alone
+//! decides what leaves: the algorithm neither paces nor probes and uses neither delivery rates nor
+//! events of sent segments.
 //!
-//! *What it skips.* [`super::Sender::on_ack`] would learn no more, and judge that nothing is lost;
-//! there is no decision to ask for but the window, and while segments leave it stays what it is.
-//! Without RACK it does not keep what only a recovery needs.
+//! *What it skips.* [`super::Sender::on_ack`] would learn no more, and find no loss; the only
+//! decision is the window, which stays constant while segments leave. Without RACK it does not
+//! maintain state that only recovery needs.
 //!
 //! *Which test proves it equal.* `plain_acks_take_no_part_in_the_result` in `shortcut_tests.rs`
 //! shows the same ACKs to two senders, one of which takes no shortcut; `batches_change_nothing` in
@@ -21,7 +21,7 @@ use crate::transport::Context;
 use selfclock_congestion::units::Time;
 
 impl Sender {
-    /// The shortcut applies to this ACK, which is neither old nor of data not sent.
+    /// Whether the shortcut applies to this ACK, which is neither old nor beyond the data sent.
     #[inline(always)]
     pub(super) fn is_plain_ack(&self, packet: &Packet) -> bool {
         packet.extra & self.plain == NO_EXTRA
@@ -30,13 +30,14 @@ impl Sender {
             && self.recovery.outstanding().is_plain()
     }
 
-    /// The window alone decides what leaves; also where retransmissions wait.
+    /// Whether the window alone decides what leaves; also with pending retransmissions.
     #[inline(always)]
     pub(super) fn sends_plainly(&self) -> bool {
         self.window_alone && self.recovery.is_calm() && !self.wants_more()
     }
 
-    /// A user-defined algorithm wants more than a window now, or a window that is to be watched.
+    /// Whether a user-defined algorithm currently needs more than a window, or one that must be
+    /// watched.
     #[inline(always)]
     pub(super) fn wants_more(&self) -> bool {
         self.custom && self.custom_wants_more()
@@ -48,7 +49,7 @@ impl Sender {
         !controller.sets_window_alone() || controller.window().get() > self.in_flight_limit.bytes(self.mss)
     }
 
-    /// A plain ACK: the three acts.
+    /// A plain ACK: the three stages.
     #[inline(always)]
     pub(super) fn on_plain_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
         if self.recovery.uses_rack() {
@@ -115,7 +116,7 @@ impl Sender {
     pub(super) fn transmit_plainly(&mut self, context: &mut Context<'_>) {
         let produced = self.application.produced(context.now, self.recovery.next());
         let limit = self.limit(produced);
-        // Nothing that is sent changes the one, and the other by its size.
+        // Sending leaves the window unchanged, and advances the other by its size.
         let window = self.congestion.controller.window().get();
         let mut pipe = self.recovery.outstanding().pipe_bytes();
         loop {

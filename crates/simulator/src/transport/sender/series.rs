@@ -10,7 +10,8 @@ use selfclock_congestion::units::{Duration, Time};
 pub(super) struct Sampler {
     /// When the next one is due.
     next: Time,
-    /// Payload known to have arrived at the last one. It never falls, although a timeout forgets.
+    /// Payload known to have arrived at the last one. It never decreases, although a timeout
+    /// discards SACK information.
     delivered_seen: u64,
 }
 
@@ -24,7 +25,7 @@ impl Sampler {
 }
 
 impl Sender {
-    /// Takes the samples due; the state has not changed since then.
+    /// Takes due samples; the state has not changed since.
     #[inline]
     pub(super) fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.sampler.next < context.now {
@@ -32,7 +33,7 @@ impl Sender {
         }
     }
 
-    /// Takes the samples that are still to come up to the end of the simulation.
+    /// Takes the remaining samples up to the end of the simulation.
     pub fn finish(&mut self, end: Time, samples: &mut Rows<FlowSample>) {
         if self.sampler.next <= end {
             self.take_samples(end + Duration::from_picoseconds(1), samples);

@@ -1,4 +1,4 @@
-//! The shortcut for plain ACKs against the general way, step by step.
+//! The shortcut for plain ACKs against the general path, step by step.
 
 use super::Sender;
 use super::tests::{MSS, Rig, transport};
@@ -7,9 +7,9 @@ use crate::plan::{Recovery, RttSamples, Source, Transport};
 use proptest::prelude::*;
 use selfclock_congestion::{Bytes, Rate, Selection};
 
-/// Events of a sender: an ACK of this many segments more (less a part of one), this many duplicates
-/// of the last, one with a SACK block, one that closes the window; each this many milliseconds
-/// after the last.
+/// Events of a sender: an ACK of this many more segments (less a fraction), this many duplicates of
+/// the last, one with a SACK block, one that closes the window; each this many milliseconds after
+/// the last.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     New { segments: u64, less: u64 },
@@ -20,7 +20,7 @@ enum Step {
 }
 
 impl Rig {
-    /// Takes the step; true if the shortcut applies to it.
+    /// Applies the step; true if the shortcut applies to it.
     fn take(&mut self, time: u64, step: Step) -> bool {
         self.run_until(time);
         let (una, next) = (self.sender.recovery.una(), self.sender.recovery.next());
@@ -51,7 +51,7 @@ impl Rig {
         false
     }
 
-    /// Segments sent since the last call, and everything that determines the next ones.
+    /// Segments sent since the last call, and all state that determines the next ones.
     fn state(&mut self) -> String {
         let sent = self.sent();
         let Sender { recovery, estimators, congestion, totals, completed, .. } = &self.sender;
@@ -71,8 +71,8 @@ impl Rig {
 }
 
 /// Shows the same steps to two senders, one of which takes no shortcut, and compares what they send
-/// and decide. The other is changed first. Returns how many ACKs were plain, and at which step the
-/// two part.
+/// and decide. The other is modified first. Returns the number of plain ACKs, and the step at which
+/// the two diverge.
 fn compare_with_general_way(
     (control, source, settings): (&Selection, Source, &Transport),
     steps: &[(u64, Step)],
@@ -135,8 +135,8 @@ fn sources() -> impl Strategy<Value = Source> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
-    /// The shortcut for plain ACKs is equal to the general way: same segments, timers, round-trip
-    /// times and windows.
+    /// The shortcut for plain ACKs equals the general path: same segments, timers, RTTs and
+    /// windows.
     #[test]
     fn plain_acks_take_no_part_in_the_result(
         window in prop::sample::select(vec!["reno", "cubic", "highspeed", "vegas", "bic", "altcp"]),
@@ -148,8 +148,8 @@ proptest! {
     }
 }
 
-/// The comparison takes the shortcut on most ACKs, and sees it where it does not apply: to a sender
-/// that is spaced.
+/// The comparison takes the shortcut on most ACKs, and detects it where it does not apply: on a
+/// paced sender.
 #[test]
 fn the_comparison_sees_a_shortcut_that_does_not_apply() {
     let control = Selection::new("slow-start", "reno").expect("known names");

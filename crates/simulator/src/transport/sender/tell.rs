@@ -8,20 +8,19 @@ use selfclock_congestion::{
     LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
-/// The congestion control of a sender, with the state for its events.
+/// A sender's congestion control, with the state for its events.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Congestion {
     /// The algorithm.
     pub controller: Controller,
-    /// The window or the pacing, not the application or the receiver, ended the last round of
-    /// sending.
+    /// Whether window or pacing, not application or receiver, ended the last round of sending.
     pub limited_by_window: bool,
     grow_only_when_limited: bool,
     classic_ecn: bool,
 }
 
-/// The common part of the events of all ACKs of new data.
+/// The common part of all events of cumulative ACKs.
 pub(super) struct Advanced {
     pub now: Time,
     pub size: u64,
@@ -53,8 +52,8 @@ impl Congestion {
         }
     }
 
-    /// The window alone decides what leaves, and when: the algorithm paces nothing, probes nothing,
-    /// needs no options and no event for sent segments; neither does this transport pace anything.
+    /// Whether the window alone decides what leaves, and when: the algorithm needs no pacing,
+    /// probes, options or events of sent segments; nor does this transport pace.
     pub fn is_window_alone(&self, transport: &Transport) -> bool {
         let unspaced = transport.pacing_gain.is_none() && transport.shaper.is_none();
         unspaced && (self.controller.only_grows() || self.controller.is_custom())
@@ -67,7 +66,7 @@ impl Congestion {
         self.controller.on_established(&event);
     }
 
-    /// An ACK of new data without further news.
+    /// An ACK of new data without further information.
     #[inline(always)]
     pub(super) fn plain_ack(&mut self, ack: &Advanced, rtt: &RttEstimator) {
         self.controller.on_ack(&self.acknowledged(ack, rtt));
@@ -86,8 +85,8 @@ impl Congestion {
         event
     }
 
-    /// An ACK and what the loss recovery makes of it, but for what a reaction follows. `rate` is
-    /// the delivery rate that it measures.
+    /// An ACK with loss recovery's response, except for its event. `rate` is the ACK's delivery
+    /// rate sample.
     pub fn ack(
         &mut self,
         news: &News,
@@ -98,8 +97,8 @@ impl Congestion {
     ) {
         let now = news.now;
         if let Some(flight_size) = verdict.repaired_by_probe {
-            // "Repaired the single loss": the congestion control gets a loss event, though there is
-            // nothing left to recover.
+            // "Repaired the single loss": the congestion control gets a loss event, though nothing
+            // is left to recover.
             self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
             self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
@@ -139,7 +138,7 @@ impl Congestion {
         }
     }
 
-    /// Something to react to. Returns true if the window is reduced.
+    /// An event that requires a response. Returns true if the window is reduced.
     pub fn event(&mut self, now: Time, event: Event) -> bool {
         match event {
             Event::Loss { reduces: false, .. } => return false,
@@ -165,9 +164,8 @@ impl Congestion {
         self.controller.on_handshake_loss(&HandshakeLost::new(now));
     }
 
-    /// A segment with this payload has left. `held_back`: payload that the window allows but the
-    /// pacing does not; `app_limited`: the application has no more to send, though the window has
-    /// room.
+    /// A segment with this payload has left. `held_back`: payload that the window allows but pacing
+    /// holds back; `app_limited`: the application has no more to send, though the window has room.
     pub fn sent(&mut self, now: Time, payload: u32, in_flight: u64, held_back: u64, app_limited: bool) {
         let mut event = Sent::new(now, Bytes(payload.into()), Bytes(in_flight));
         event.held_back = Bytes(held_back);

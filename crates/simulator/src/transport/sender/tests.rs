@@ -1,5 +1,4 @@
-//! A sender alone, acknowledgement by acknowledgement. Segments are numbered from 0 and have 1000
-//! bytes.
+//! A single sender, ACK by ACK. Segments are numbered from 0 and have 1000 bytes.
 
 use super::*;
 use crate::engine::EventQueue;
@@ -59,7 +58,7 @@ impl Rig {
         rig
     }
 
-    /// Nobody answers; the sender's timers run.
+    /// Runs the sender's timers without ACKs.
     pub(super) fn run_until(&mut self, milliseconds: u64) {
         let until = Time::ZERO + Duration::from_milliseconds(milliseconds);
         while let Some(event) = self.events.peek()
@@ -77,8 +76,7 @@ impl Rig {
         }
     }
 
-    /// A packet arrives at this time, up to this byte; what it carries out of line only if there is
-    /// something.
+    /// A packet arrives at this time, up to this byte, with an out-of-line part only if needed.
     pub(super) fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
         self.run_until(milliseconds);
         let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
@@ -109,13 +107,13 @@ impl Rig {
         self.arrive(milliseconds, kind, next * MSS, (!sack.is_empty()).then_some(parts));
     }
 
-    /// An acknowledgement arrives at this time that expects segment `next` and reports the segments
-    /// from the first number of each pair to before the second.
+    /// An ACK arrives at this time that expects segment `next` and reports the segments from the
+    /// first number of each pair to before the second.
     pub(super) fn ack(&mut self, milliseconds: u64, next: u64, sack: &[(u64, u64)]) {
         self.answer(milliseconds, PacketKind::Ack, next, sack);
     }
 
-    /// An acknowledgement up to this byte, with a window of nothing.
+    /// An ACK up to this byte, with a window of zero.
     pub(super) fn close_window(&mut self, milliseconds: u64, byte: u64) {
         let extra = Extra { receive_window: Some(0), ..Extra::default() };
         self.arrive(milliseconds, PacketKind::Ack, byte, Some(extra));
@@ -159,9 +157,9 @@ pub(super) fn transport(recovery: Recovery, initial_window: f64) -> Transport {
     }
 }
 
-/// Savage et al., section 2.2: a receiver that repeats an acknowledgement as often as it likes.
-/// Each repetition used to let one more segment go, without end; of twenty outstanding segments no
-/// more than nineteen can have arrived beyond a gap (RFC 5681, section 3.2).
+/// Savage et al., section 2.2: a receiver that repeats an ACK arbitrarily often. Each repetition
+/// used to release one more segment, without end; of twenty outstanding segments at most nineteen
+/// can have arrived beyond a gap (RFC 5681, section 3.2).
 #[test]
 fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstanding() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -169,14 +167,13 @@ fn made_up_duplicate_acknowledgements_inflate_no_further_than_what_was_outstandi
     for time in 100..300 {
         rig.ack(time, 0, &[]);
     }
-    // Half of the window of 20 and 20 for what may have arrived, less the 20 outstanding: ten,
-    // beside the retransmission.
+    // Half of the window of 20 and 20 for possible arrivals, less the 20 outstanding: ten, beside
+    // the retransmission.
     assert_eq!(rig.sent(), std::iter::once(0).chain(20..30).collect::<Vec<u64>>());
 }
 
-/// And as each acknowledgement of the segments that were never missing looks like a partial one, a
-/// new lot of repetitions must not count before a round trip has passed, which an honest partial
-/// acknowledgement takes.
+/// And since each ACK of the segments that were never missing looks like a partial one, another set
+/// of repetitions must not count before a round trip has passed, which an honest partial ACK takes.
 #[test]
 fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -187,9 +184,8 @@ fn partial_acknowledgements_within_a_round_trip_allow_no_more_repetitions() {
             rig.ack(101 + next, next, &[]);
         }
     }
-    // ssthresh is 10. 21 were outstanding at the beginning; each partial ACK deflates by the
-    // segment that it acknowledges and adds one back, so that it releases the segment that it
-    // retransmits.
+    // ssthresh is 10. 21 were outstanding at the beginning; each partial ACK deflates by its
+    // segment and adds one back, so that it releases the segment that it retransmits.
     let new = rig.sent().iter().filter(|&&segment| segment >= 22).count();
     assert!(new <= 21 - 10 + 14, "{new} new segments after {before}");
 }
@@ -208,8 +204,8 @@ fn only_a_syn_that_is_sent_again_is_a_retransmission() {
     assert_eq!(again, [false, true, true, true]);
 }
 
-/// Two segments make a pair where the window and what there is to send have room for both; one and
-/// a half is no room.
+/// Two segments make a pair if window and available data have room for both; one and a half is no
+/// room.
 #[test]
 fn a_pair_needs_room_for_both_of_its_segments() {
     for (window, bytes, sent) in [
@@ -232,7 +228,7 @@ fn a_pair_needs_room_for_both_of_its_segments() {
     }
 }
 
-/// There is something to probe a closed window for only while there is something to send.
+/// A closed window is probed only while there is something to send.
 #[test]
 fn a_closed_window_is_not_probed_by_who_has_nothing_to_send() {
     let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Sack, 4.0));
@@ -241,9 +237,8 @@ fn a_closed_window_is_not_probed_by_who_has_nothing_to_send() {
 }
 
 /// Found by a router that closes the window: the probes of a closed window came at a constant
-/// interval as long as they were acknowledged, each of which ended the backoff of the timer.
-/// "SHOULD increase exponentially the interval between successive probes" (RFC 9293, section
-/// 3.8.6.1).
+/// interval as long as they were acknowledged, because each ACK ended the timer's backoff. "SHOULD
+/// increase exponentially the interval between successive probes" (RFC 9293, section 3.8.6.1).
 #[test]
 fn probes_of_a_closed_window_become_rarer() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 2.0));
@@ -268,10 +263,9 @@ fn up_to(end: u64) -> Vec<u64> {
     (0..end).collect()
 }
 
-/// RFC 6582, section 3.2: a partial acknowledgement deflates the window by what it acknowledges.
-/// Most duplicate acknowledgements are lost here, so that this is more than the window was inflated
-/// by. The sender used to stop at ssthresh (10), and sent two new segments on top of eight of which
-/// it knew nothing.
+/// RFC 6582, section 3.2: a partial ACK deflates the window by the amount it acknowledges. Most
+/// duplicate ACKs are lost here, so that this exceeds the inflation. The sender used to stop at
+/// ssthresh (10), and sent two new segments beyond eight of unknown fate.
 #[test]
 fn a_partial_acknowledgement_deflates_below_ssthresh() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::NewReno, 20.0));
@@ -288,8 +282,8 @@ fn a_partial_acknowledgement_deflates_below_ssthresh() {
     assert_eq!(rig.sent(), (20..30).collect::<Vec<_>>());
 }
 
-/// RFC 3042 lets previously unsent data go on the first two duplicate acknowledgements. After a
-/// timeout the sender used to send a segment again on each, beyond the window of slow start.
+/// RFC 3042 allows previously unsent data on the first two duplicate ACKs. After a timeout the
+/// sender used to retransmit a segment on each, beyond the window of slow start.
 #[test]
 fn limited_transmit_sends_nothing_again() {
     let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 4.0) };
@@ -302,24 +296,24 @@ fn limited_transmit_sends_nothing_again() {
     assert!(rig.sent().is_empty());
     rig.ack(1102, 1, &[]);
     assert_eq!(rig.sent(), [1, 2]);
-    // While nothing is to be repaired, it does send.
+    // Without pending retransmissions, it does send.
     let mut rig = Rig::new(Source::Bulk, settings);
     rig.ack(100, 0, &[]);
     rig.ack(101, 0, &[]);
     assert_eq!(rig.sent(), up_to(6));
 }
 
-/// An acknowledgement of two segments: the timer's sample is of the older, the congestion control's
-/// of the newer; the shorter round trip of the handshake is in the timer's only, and is the
-/// smallest as long as there is no other.
+/// An ACK of two segments: the timer's sample is of the older, the congestion control's of the
+/// newer; the shorter handshake RTT is only in the timer's, and is the minimum as long as there is
+/// no other.
 #[test]
 fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
     for (samples, srtt_ms) in [(RttSamples::EverySegment, 200.0), (RttSamples::OneAtATime, 100.0)] {
         let mut settings = transport(Recovery::Sack, 1.0);
         settings.timer.samples = samples;
         let mut rig = Rig::new(Source::Bulk, settings);
-        // Segment 0 left at 0 and is acknowledged at 100 ms; 1 and 2 leave, and 3 when 1 is, at 200
-        // ms, ...
+        // Segment 0 left at 0 and is acknowledged at 100 ms; 1 and 2 leave, and 3 when 1 is
+        // acknowledged, at 200 ms, ...
         rig.ack(100, 1, &[]);
         assert_eq!(rig.sender.minimum_rtt(), Some(Duration::from_milliseconds(100)));
         rig.ack(200, 2, &[]);
@@ -337,7 +331,7 @@ fn the_timer_and_the_congestion_control_have_samples_of_their_own() {
     }
 }
 
-/// Karn: with one segment timed at a time, a segment first sent during a recovery, lost, and
+/// Karn: with one segment timed at a time, a segment first sent during recovery, lost, and
 /// retransmitted in the same recovery, used to give a sample that began at its first transmission.
 #[test]
 fn a_timed_segment_that_is_sent_again_gives_no_sample() {
@@ -348,7 +342,7 @@ fn a_timed_segment_that_is_sent_again_gives_no_sample() {
         rig.ack(100 + end, 0, &[(1, end)]);
     }
     rig.sent();
-    // Recovery from segment 0 has let out 10 to 13, of which 10 is timed; it is lost.
+    // Recovery from segment 0 has sent 10 to 13, of which 10 is timed; it is lost.
     assert!(rig.sender.estimators.timed.is_some_and(|(end, _)| end == 11 * MSS));
     for end in 12..=14 {
         rig.ack(200 + end, 0, &[(11, end), (1, 10)]);
@@ -358,8 +352,8 @@ fn a_timed_segment_that_is_sent_again_gives_no_sample() {
     assert_eq!(rig.sender.minimum_rtt(), None);
 }
 
-/// RFC 6298, rule 5.7: after a lost SYN the timer begins the data at 3 s. It used to go on with the
-/// doubled 1 s.
+/// RFC 6298, rule 5.7: after a lost SYN the timer starts data transmission at 3 s. It used to
+/// continue with the doubled 1 s.
 #[test]
 fn a_lost_syn_makes_the_first_timeout_three_seconds() {
     let mut rig = Rig::new(Source::Bulk, Transport { handshake: true, ..transport(Recovery::Reno, 4.0) });
@@ -372,9 +366,9 @@ fn a_lost_syn_makes_the_first_timeout_three_seconds() {
     assert_eq!(rig.sent(), [0]);
 }
 
-/// RFC 6675, sections 2 and 5: an acknowledgement that advances and reports three segments above a
-/// gap tells of a loss, and begins a recovery with half the window. The sender used to repair the
-/// gap without reducing its window.
+/// RFC 6675, sections 2 and 5: an ACK that advances and reports three segments above a gap shows a
+/// loss, and begins a recovery with half the window. The sender used to fill the gap without
+/// reducing its window.
 #[test]
 fn a_loss_told_by_a_new_acknowledgement_begins_a_recovery() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 20.0));
@@ -397,7 +391,7 @@ fn a_loss_known_at_the_end_of_a_recovery_begins_another() {
     assert_eq!(rig.sender.totals.fast_retransmits, 2);
 }
 
-/// After a timeout with SACK there is no new recovery before everything outstanding then is
+/// After a timeout with SACK no new recovery begins until everything outstanding then is
 /// acknowledged (RFC 6675, section 5.1).
 #[test]
 fn no_recovery_below_the_recovery_point() {
@@ -411,9 +405,8 @@ fn no_recovery_below_the_recovery_point() {
     assert_eq!(rig.sent(), [1, 3, 4, 5]);
 }
 
-/// RFC 5681, section 3.2: FlightSize leaves out what Limited Transmit sent, and only that. Data
-/// that the application wrote between duplicate acknowledgements and that the window had room for
-/// used to be left out, too.
+/// RFC 5681, section 3.2: FlightSize excludes only segments sent by Limited Transmit. Data that the
+/// application wrote between duplicate ACKs and that fitted the window used to be excluded, too.
 #[test]
 fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     let settings = Transport { limited_transmit: true, ..transport(Recovery::Reno, 20.0) };
@@ -425,7 +418,7 @@ fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     rig.ack(150, 0, &[]);
     assert!(before >= 14, "{before}");
     assert!((rig.ssthresh() * 2.0 - before as f64).abs() <= 1.0, "{} of {before}", rig.ssthresh());
-    // A bulk sender's two segments are left out.
+    // A bulk sender's two segments are excluded.
     let mut rig = Rig::new(Source::Bulk, settings);
     for time in [100, 101, 102] {
         rig.ack(time, 0, &[]);
@@ -433,8 +426,8 @@ fn limited_transmit_is_what_the_window_would_not_have_let_go() {
     assert_eq!(rig.ssthresh(), 10.0);
 }
 
-/// Floyd 1994: Reno without a memory of what it has already reacted to cuts its window once for
-/// every loss of one window of data; RFC 6582's "recover" lets it do so once.
+/// Floyd 1994: Reno without a memory of earlier responses cuts its window once for every loss of
+/// one window of data; RFC 6582's "recover" allows one cut.
 #[test]
 fn one_recovery_per_window_or_one_per_loss() {
     for (one_recovery_per_window, recoveries, ssthresh) in [(true, 1, 10.0), (false, 2, 5.0)] {
@@ -453,8 +446,8 @@ fn one_recovery_per_window_or_one_per_loss() {
     }
 }
 
-/// RFC 3168, section 6.1.2: one reduction per window of data however many acknowledgements echo the
-/// mark, announced by CWR on the next new segment, and no growth on those acknowledgements.
+/// RFC 3168, section 6.1.2: one reduction per window of data whatever the number of ACKs that echo
+/// the mark, announced by CWR on the next new segment, and no growth on those ACKs.
 #[test]
 fn marks_reduce_the_window_once_per_window_of_data() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
@@ -487,7 +480,7 @@ fn a_loss_beside_a_mark_reduces_no_further() {
         rig.ack(101, 1, &[(2, end)]);
     }
     assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 9.5));
-    // The other way about.
+    // The reverse order.
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
     for end in 2..=5 {
         rig.ack(100, 0, &[(1, end)]);
@@ -498,8 +491,7 @@ fn a_loss_beside_a_mark_reduces_no_further() {
     assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
 }
 
-/// A count that a duplicate acknowledgement without news brings is not lost: the next one reports
-/// it.
+/// A count on a duplicate ACK without other information is not lost: the next ACK reports it.
 #[test]
 fn marked_bytes_are_reported_once() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Accurate, ..transport(Recovery::Sack, 20.0) });
@@ -508,7 +500,7 @@ fn marked_bytes_are_reported_once() {
     assert_eq!((rig.sender.estimators.newly_marked, rig.ssthresh()), (3000, 10.0));
     rig.ack(101, 1, &[]);
     assert_eq!((rig.sender.estimators.newly_marked, rig.sender.estimators.marked_seen), (0, 3000));
-    // A reordered acknowledgement with an older count.
+    // A reordered ACK with an older count.
     rig.marked = 1000;
     rig.ack(102, 2, &[]);
     assert_eq!((rig.sender.estimators.newly_marked, rig.sender.estimators.marked_seen), (0, 3000));
@@ -532,8 +524,8 @@ fn a_lost_tail_is_probed() {
     assert_eq!((rig.sender.totals.timeouts, rig.sender.completed().is_some()), (0, true));
 }
 
-/// With new data the probe is new data, past the window; SACKed, it shows that the segments before
-/// it were lost.
+/// With new data the probe is new data, beyond the window; SACKed, it shows that the segments
+/// before it were lost.
 #[test]
 fn a_probe_of_new_data_shows_a_lost_flight() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
@@ -542,13 +534,13 @@ fn a_probe_of_new_data_shows_a_lost_flight() {
     rig.run_until(300);
     assert_eq!(rig.sent(), [10]);
     rig.ack(400, 4, &[(10, 11)]);
-    // All of the flight was sent 200 ms before the probe, and the reordering window is 25 ms.
+    // The whole flight was sent 200 ms before the probe, and the reordering window is 25 ms.
     assert_eq!(rig.sent()[..2], [4, 5]);
     assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
 }
 
-/// "PTO = 1 second" without a round-trip sample, and never beyond the retransmission timer, which
-/// then stands a timeout later.
+/// "PTO = 1 second" without an RTT sample, and never beyond the retransmission timer, which is then
+/// a timeout later.
 #[test]
 fn a_probe_comes_before_the_first_timeout() {
     let mut rig = Rig::new(Source::Size(Bytes(2 * MSS)), transport(Recovery::Rack, 4.0));
@@ -561,7 +553,7 @@ fn a_probe_comes_before_the_first_timeout() {
     assert_eq!(rig.sent(), [0]);
 }
 
-/// Section 7.4: a probe that repaired a loss costs what a loss costs; one whose segment arrived
+/// Section 7.4: a probe that recovered a loss costs as much as a loss; one whose segment arrived
 /// twice costs nothing.
 #[test]
 fn a_probe_that_repaired_a_loss_reduces_the_window() {
@@ -581,7 +573,7 @@ fn a_probe_that_repaired_a_loss_reduces_the_window() {
     }
 }
 
-/// Cases that RFC 6675 leaves to the retransmission timer: a lost retransmission, too.
+/// Cases that RFC 6675 leaves to the retransmission timer, including a lost retransmission.
 #[test]
 fn a_lost_retransmission_needs_no_timeout() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 10.0));
@@ -612,8 +604,8 @@ fn the_reordering_timer_finds_a_loss() {
     assert_eq!(rig.sent(), [1]);
 }
 
-/// RFC 9937: the sends of a recovery are spread over the round trip; without it there are none in
-/// its first half.
+/// RFC 9937: the transmissions of a recovery are spread over the round trip; otherwise there are
+/// none in its first half.
 #[test]
 fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
     for recovery in [Recovery::Sack, Recovery::Rack] {
@@ -642,8 +634,8 @@ fn a_recovery_with_proportional_rate_reduction_is_never_silent() {
     }
 }
 
-/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window as it was. The
-/// ACK echoes the timestamp of segment 0, which was sent at time zero and late; that of a
+/// RFC 9438, section 4.9: a reordering that CUBIC took for a loss leaves its window unchanged. The
+/// ACK echoes the timestamp of segment 0, which was sent at time zero and arrived late; that of a
 /// retransmission would be 103 ms.
 #[test]
 fn a_reordering_that_cubic_took_for_a_loss_is_undone() {

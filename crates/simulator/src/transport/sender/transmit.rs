@@ -1,6 +1,6 @@
-//! The last of a sender's three acts: what leaves now.
+//! The last of a sender's three stages: what leaves now.
 //!
-//! Retransmissions before new data, both as far as the window reaches and the outbox lets them go.
+//! Retransmissions before new data, both limited by the window and the outbox.
 
 use super::{Connection, Opportunity, Sender};
 use crate::engine::Target;
@@ -11,17 +11,17 @@ use crate::transport::recovery::Segment;
 use selfclock_congestion::{Bytes, Decision, Duration, Pacing, Probe, ProbePart, Time};
 use std::sync::Arc;
 
-/// How far a round of sending may go.
+/// Bounds of a round of sending.
 #[derive(Clone, Copy)]
 struct Bounds {
     /// Payload that the application has produced.
     produced: u64,
-    /// Byte up to which application and receiver let new data go.
+    /// Byte up to which application and receiver allow new data.
     limit: u64,
 }
 
 impl Sender {
-    /// Byte up to which the receiver and what the application has `produced` let new data go.
+    /// Byte up to which the receiver and the `produced` data allow new data.
     #[inline(always)]
     pub(super) fn limit(&self, produced: u64) -> u64 {
         produced.min(self.recovery.una().saturating_add(self.receive_window))
@@ -45,10 +45,10 @@ impl Sender {
         }
     }
 
-    /// Sends whatever may be sent now, whatever decides on it.
+    /// Sends what may be sent now, by all rules.
     #[inline(never)]
     pub(super) fn transmit_generally(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
-        // Probes belong to the beginning of a flight, not to what was held back from it.
+        // Probes belong to the beginning of a flight, not to data held back from it.
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
         let bounds = self.bounds(context.now);
         loop {
@@ -89,7 +89,7 @@ impl Sender {
         }
     }
 
-    /// Size of the next segment of new data, if there is one and the window has room for it.
+    /// Size of the next segment of new data, if the window has room for it.
     #[inline]
     fn next_size(&mut self, bounds: Bounds, pipe: u64, decision: &Decision) -> Option<u64> {
         let left = bounds.limit.saturating_sub(self.recovery.next());
@@ -100,7 +100,7 @@ impl Sender {
             self.congestion.limited_by_window = false;
             return None;
         }
-        // Beyond the allowance it is held back: the next ACK asks again.
+        // Held back beyond the allowance: the next ACK asks again.
         if pipe + size > decision.window.get() || size > decision.allowance.get() && pipe > 0 {
             self.congestion.limited_by_window = true;
             return None;
@@ -121,7 +121,7 @@ impl Sender {
         pipe + 2 * self.mss <= window && bounds.limit - self.recovery.next() >= 2 * self.mss
     }
 
-    /// True if a segment with this payload may leave now.
+    /// Whether a segment with this payload may leave now.
     #[inline]
     fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
         let may = self.outbox.may_leave(context, pacing, payload);
@@ -131,7 +131,7 @@ impl Sender {
         may
     }
 
-    /// There is no new data that may leave.
+    /// No new data may leave.
     fn on_nothing_new(&mut self, context: &mut Context<'_>, bounds: Bounds, pipe: u64, decision: &Decision) {
         let window = decision.window.get();
         if self.receive_window < self.mss {
@@ -141,7 +141,7 @@ impl Sender {
             && self.recovery.next() >= bounds.produced
             && pipe < window
         {
-            // Everything that may be sent has been, and every loss is retransmitted.
+            // Everything possible has been sent, and every loss is retransmitted.
             rate.mark_app_limited(self.recovery.outstanding().pipe_bytes());
         }
         let pacing = self.pacing(decision);
@@ -154,7 +154,7 @@ impl Sender {
         }
     }
 
-    /// The spacing of now: that of the transport where the algorithm asks for none.
+    /// The current pacing: the transport's if the algorithm requests none.
     pub(super) fn pacing(&self, decision: &Decision) -> Option<Pacing> {
         decision.pacing.or_else(|| {
             let gain = self.pacing_gain?;
@@ -166,7 +166,7 @@ impl Sender {
         })
     }
 
-    /// A user-defined algorithm has more in flight than it may: it fails, and its window is one
+    /// A user-defined algorithm exceeds its limit in flight: it fails, and its window is one
     /// segment.
     #[cold]
     fn run_away(&mut self, now: Time) {
@@ -185,7 +185,7 @@ impl Sender {
         self.put_on_wire(context, Outgoing { sequence, payload: size as u32, option, flags, pacing });
     }
 
-    /// The segment at this index leaves once more.
+    /// Retransmits the segment at this index.
     pub(super) fn retransmit(&mut self, context: &mut Context<'_>, index: usize, pacing: Option<Pacing>) {
         let segment = self.recovery.retransmit(index, context.now);
         self.put_on_wire_again(context, index, segment, pacing);
@@ -217,13 +217,13 @@ impl Sender {
         }
     }
 
-    /// Tells the congestion control of a segment that has left, if it has a use for that.
+    /// Reports a sent segment to the congestion control, if it uses that event.
     fn tell_sent(&mut self, now: Time, outgoing: &Outgoing) {
         let board = self.recovery.outstanding();
         let Bounds { produced, limit } = self.bounds(now);
         let (next, in_flight) = (self.recovery.next(), board.pipe_bytes());
         let window = self.congestion.controller.window().get();
-        // Payload that the window would let go now, but for the pacing.
+        // Payload that the window would allow now without pacing.
         let waiting = limit.saturating_sub(next) + board.bytes_to_retransmit();
         let room = window.saturating_sub(self.recovery.pipe(window));
         let held_back = if outgoing.pacing.is_some() { waiting.min(room) } else { 0 };
@@ -231,8 +231,8 @@ impl Sender {
         self.congestion.sent(now, outgoing.payload, in_flight, held_back, app_limited);
     }
 
-    /// "TLP_send_probe": a new segment if there is one, or else the last one again, whatever the
-    /// window; then the retransmission timer is set anew.
+    /// "TLP_send_probe": a new segment if there is one, otherwise the last one again, whatever the
+    /// window; then the retransmission timer is reset.
     pub(super) fn send_tail_probe(&mut self, context: &mut Context<'_>) {
         if self.recovery.outstanding().is_empty() {
             return;
