@@ -92,6 +92,18 @@ def test_no_process_is_needed(name: str) -> None:
     assert good("unload", name)["unloaded"][0]["name"] == name
 
 
+def test_every_algorithm_loads_by_its_label(name: str) -> None:
+    """Each line of `kernel list` is an algorithm that the verifier of this kernel accepts."""
+    labels = [each.algorithm for each in kernel.objects()]
+    assert {"highspeed", "reno+hystart++", "reno+limited"} <= set(labels)
+    for label in labels:
+        assert kernel.load(label, name) == name
+        loaded = resident(name)
+        assert loaded is not None
+        assert loaded.algorithm == label
+        kernel.unload_residents(name)
+
+
 def test_parameters_reach_the_kernel(name: str, tmp_path: Path) -> None:
     """One object serves all parameters: the decisions are those of this beta, and not those of the usual one."""
     good("load", "cubic", "--set", "beta=0.3", "--name", name)

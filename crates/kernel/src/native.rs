@@ -37,31 +37,23 @@ macro_rules! object {
         }
 
         /// An ACK of a connection.
-        ///
-        /// # Safety
-        /// The event is an ACK.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn sc_ack(
+        pub extern "C" fn sc_ack(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
         ) {
-            unsafe { core::hint::assert_unchecked(event.kind == $crate::event::kind::ACK) };
-            *answer = flow.on(event);
+            *answer = flow.ack(event);
         }
 
-        /// Any other event of a connection; separate from ACKs because a program's stack is small.
-        ///
-        /// # Safety
-        /// The event is not an ACK.
+        /// Any other event of a connection; separate from ACKs because a program has a small stack.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn sc_other(
+        pub extern "C" fn sc_other(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
         ) {
-            unsafe { core::hint::assert_unchecked(event.kind != $crate::event::kind::ACK) };
-            *answer = flow.on(event);
+            *answer = flow.change(event);
         }
 
         #[panic_handler]
