@@ -18,13 +18,13 @@ impl Hop {
     const AHEAD: u32 = 1;
     /// Set on the end of a route whose last link hands over packets together.
     const COALESCES: u32 = 2;
-    /// Set on a stop of another part of a network that is divided; its number is from
-    /// [`Self::PART`] on, and no link is told. See [`super::partition`].
-    const FOREIGN: u32 = 1 << 28;
+    /// Set on a stop of another part of a network that is divided: the end of the way in this part.
+    /// The number of the other is from [`Self::PART`] on. See [`super::partition`].
+    const FOREIGN: u32 = 4;
     /// Bit from which the number of another part stands.
-    const PART: u32 = 2;
-    /// The link.
-    const LINK: u32 = Self::FOREIGN - 1;
+    const PART: u32 = 3;
+    /// The link, or what is set on an end.
+    const LINK: u32 = Self::END - 1;
 
     #[inline(always)]
     const fn has(self, flag: u32) -> bool {
@@ -43,12 +43,12 @@ impl Hop {
     pub const fn is_end(self) -> bool {
         self.has(Self::END)
     }
-    /// The stop is of another part, or the way ends here.
+    /// At the end: anything but a stop before the packet is delivered.
     #[inline(always)]
-    pub const fn is_end_or_foreign(self) -> bool {
-        self.has(Self::END | Self::FOREIGN)
+    pub const fn is_special(self) -> bool {
+        self.has(Self::LINK)
     }
-    /// The stop is of another part.
+    /// At the end: the stop is of another part.
     #[inline(always)]
     pub const fn is_foreign(self) -> bool {
         self.has(Self::FOREIGN)
@@ -56,7 +56,7 @@ impl Hop {
     /// The stop becomes one of another part.
     pub const fn lead_to(&mut self, part: u32) {
         if !self.is_end() {
-            self.0 = Self::STOP;
+            self.0 = Self::STOP | Self::END;
         }
         self.0 |= Self::FOREIGN | part << Self::PART;
     }
