@@ -9,7 +9,8 @@ use super::memory::{self, prefetch};
 
 /// Initial capacity of a ring.
 const FEWEST: usize = 8;
-/// One of fewer places grows to twice its size.
+/// One of fewer places grows by half: a window of ten or twelve segments, of which there may be a
+/// hundred thousand, is in twelve places, where twice eight would be sixteen.
 const SMALL: usize = 4096;
 
 /// A growable ring. Positions are counted from the front.
@@ -128,7 +129,11 @@ impl<T: Copy> Ring<T> {
     #[inline(never)]
     fn grow(&mut self, filler: T) {
         let before = self.places.len();
-        let more = if before < SMALL { before.max(FEWEST) } else { before / 8 };
+        let more = match before {
+            0 => FEWEST,
+            1..SMALL => before / 2,
+            _ => before / 8,
+        };
         memory::reserve(&mut self.places, more);
         self.places.resize(before + more, filler);
         let front = self.front as usize;
