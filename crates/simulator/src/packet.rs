@@ -1,6 +1,6 @@
 //! A packet: one cache line; rare fields are out of line.
 
-use crate::engine::Due;
+use crate::engine::{Due, memory};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::names;
 use selfclock_congestion::units::Time;
@@ -162,6 +162,9 @@ pub struct Extra {
     pub label: Option<f64>,
 }
 
+/// From this many parts on their memory grows by an eighth and not to twice its size.
+const MANY_EXTRAS: usize = 4096;
+
 impl Extra {
     /// Whether it contains anything shown in packet records: labels are visible only to routers.
     pub fn is_recorded(&self) -> bool {
@@ -201,6 +204,12 @@ impl Extras {
         if let Some(index) = self.free.pop() {
             self.places[index as usize] = extra;
             return index;
+        }
+        if self.places.len() == self.places.capacity() {
+            // By an eighth where they are many: they lie as close as the packets that have them.
+            let many = self.places.len() >= MANY_EXTRAS;
+            let more = if many { self.places.len() / 8 } else { self.places.len().max(8) };
+            memory::reserve(&mut self.places, more);
         }
         self.places.push(extra);
         self.places.len() as u32 - 1

@@ -8,7 +8,8 @@ use super::memory::{self, prefetch};
 
 /// Initial capacity of a ring.
 const FEWEST: usize = 8;
-/// Rings below this size double when they grow.
+/// Smaller rings grow by half: ten or twelve segments, of which there may be a hundred thousand
+/// windows, take twelve places instead of sixteen.
 const SMALL: usize = 4096;
 
 /// A growable ring. Positions are counted from the front.
@@ -125,7 +126,11 @@ impl<T: Copy> Ring<T> {
     #[inline(never)]
     fn grow(&mut self, filler: T) {
         let before = self.places.len();
-        let more = if before < SMALL { before.max(FEWEST) } else { before / 8 };
+        let more = match before {
+            0 => FEWEST,
+            1..SMALL => before / 2,
+            _ => before / 8,
+        };
         memory::reserve(&mut self.places, more);
         self.places.resize(before + more, filler);
         let front = self.front as usize;

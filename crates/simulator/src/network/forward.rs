@@ -122,14 +122,12 @@ impl Network {
         index: usize,
         packet: &Packet,
     ) -> Option<Time> {
-        if stop.is_end_or_foreign() {
-            if stop.is_end() {
-                if stop.coalesces() {
-                    at = self.links[index].handed_over(at);
-                }
-                if stop.is_ahead() {
-                    return self.deliver_ahead(at, packet);
-                }
+        if stop.is_end() && stop.is_special() {
+            if stop.coalesces() {
+                at = self.links[index].handed_over(at);
+            }
+            if stop.is_ahead() {
+                return self.deliver_ahead(at, packet);
             }
             if stop.is_foreign() {
                 self.export((at, order), hop, packet);

@@ -94,7 +94,11 @@ impl Network {
         let sampling = Sampling::of(plan, end);
         let mut links: Vec<Link> = memory::vector(part.links.count(plan.links.len()));
         let held = part.links.members(plan.links.len());
-        links.extend(held.map(|index| Link::new(&plan.links[index], plan.seed, index, sampling)));
+        links.extend(
+            held.enumerate().map(|(place, index)| {
+                Link::new(&plan.links[index], plan.seed, index, sampling).at_place(place)
+            }),
+        );
         let (routers, gates) = gate::mechanisms(plan);
         let (mut routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
         part.restrict(&mut routes);
@@ -198,7 +202,9 @@ impl Network {
     pub fn finish_links(&mut self, end: Time) -> impl Iterator<Item = (usize, LinkSummary)> {
         let Self { links, held_links, plans, samples, .. } = self;
         let each = held_links.members(plans.len()).zip(links);
-        each.map(move |(index, link)| (index, link.finish(&plans[index].name, end, &mut samples.links)))
+        each.map(move |(index, link)| {
+            (index, link.finish((index, &plans[index].name), end, &mut samples.links))
+        })
     }
 
     /// Packets sent by endpoints so far.

@@ -18,13 +18,13 @@ impl Hop {
     const AHEAD: u32 = 1;
     /// Set on the end of a route whose last link coalesces packets.
     const COALESCES: u32 = 2;
-    /// Set on a stop of another part of a divided network, whose number starts at bit
-    /// [`Self::PART`], without a link. See [`super::partition`].
-    const FOREIGN: u32 = 1 << 28;
+    /// Set on a stop of another part of a divided network: the end of the path in this part. The
+    /// number of the other part starts at bit [`Self::PART`]. See [`super::partition`].
+    const FOREIGN: u32 = 4;
     /// First bit of the number of another part.
-    const PART: u32 = 2;
-    /// The link.
-    const LINK: u32 = Self::FOREIGN - 1;
+    const PART: u32 = 3;
+    /// The link, or the flags of an end.
+    const LINK: u32 = Self::END - 1;
 
     #[inline(always)]
     const fn has(self, flag: u32) -> bool {
@@ -43,12 +43,12 @@ impl Hop {
     pub const fn is_end(self) -> bool {
         self.has(Self::END)
     }
-    /// Whether the stop belongs to another part, or the path ends here.
+    /// At the end: anything but a stop before delivery.
     #[inline(always)]
-    pub const fn is_end_or_foreign(self) -> bool {
-        self.has(Self::END | Self::FOREIGN)
+    pub const fn is_special(self) -> bool {
+        self.has(Self::LINK)
     }
-    /// Whether the stop belongs to another part.
+    /// At the end: the stop belongs to another part.
     #[inline(always)]
     pub const fn is_foreign(self) -> bool {
         self.has(Self::FOREIGN)
@@ -56,7 +56,7 @@ impl Hop {
     /// Makes the stop one of another part.
     pub const fn lead_to(&mut self, part: u32) {
         if !self.is_end() {
-            self.0 = Self::STOP;
+            self.0 = Self::STOP | Self::END;
         }
         self.0 |= Self::FOREIGN | part << Self::PART;
     }

@@ -57,12 +57,17 @@ impl<T: Copy> Rows<T> {
         self.interval
     }
 
-    /// Puts the sample of the flow or link with this index at this time, a multiple of the
-    /// interval.
+    /// The place in a row of the flow or link with this index.
     #[inline]
-    pub fn put(&mut self, time: Time, index: usize, sample: T) {
+    pub fn place(&self, index: usize) -> usize {
+        self.members.place(index)
+    }
+
+    /// Puts a sample at this place in the row of this time, a multiple of the interval.
+    #[inline]
+    pub fn put(&mut self, time: Time, place: usize, sample: T) {
         let number = time.ticks(self.interval) as usize - 1;
-        let place = number * self.width + self.members.place(index);
+        let place = number * self.width + place;
         if place >= self.samples.len() {
             self.samples.resize((number + 1) * self.width, sample);
         }

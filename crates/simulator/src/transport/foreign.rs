@@ -322,8 +322,9 @@ impl StackSender {
             available_bps: f64::NAN,
             capacity_bps: f64::NAN,
         };
+        let place = samples.place(self.end.flow as usize);
         while self.next_sample < now {
-            samples.put(self.next_sample, self.end.flow as usize, sample);
+            samples.put(self.next_sample, place, sample);
             self.next_sample += self.interval;
         }
     }

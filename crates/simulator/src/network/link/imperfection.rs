@@ -158,7 +158,7 @@ impl Link {
         let (start, end) = server.serve(size);
         self.free_at = server.next();
         self.order += 1;
-        self.totals.accepted += 1;
+        self.totals.counted += 1;
         self.totals.accepted_bytes += u64::from(size);
         if is_drop_tail {
             let left = if own.in_system { end } else { start };

@@ -97,8 +97,8 @@ pub struct Link {
     totals: Totals,
     /// Maximum number of packets that waited at once.
     most_waiting: u32,
-    /// Index of the link.
-    index: u32,
+    /// Index in the network that holds the link, and in a row of samples.
+    place: u32,
     /// Time of the next sample; [`Time::NEVER`] without one.
     next_sample: Time,
     /// Transmitter busy time at the previous sample, ps; with a trace, bytes used.
@@ -114,7 +114,8 @@ const _: () = assert!(size_of::<Link>() == 192, "a flow with hosts of its own ha
 /// Totals of the packets that `Link::count_recent` has counted.
 #[derive(Clone, Copy, Debug, Default)]
 struct Totals {
-    accepted: u64,
+    /// The order number of the last of them.
+    counted: u64,
     accepted_bytes: u64,
     /// Sum of transmission times, ps: at most the length of the run plus one queue.
     busy: u64,
@@ -157,14 +158,19 @@ impl Link {
             marks: plan.discipline.mark_above().is_some(),
             queue: DropTail::new(places(plan)),
             waited: 0,
-            totals: Totals::default(),
+            totals: Totals { counted: packet_order(index, 0), ..Totals::default() },
             most_waiting: 0,
-            index: index as u32,
+            place: index as u32,
             next_sample,
             busy_before: 0,
             rare: has_rare.then(|| Box::new(Rare { imperfections, managed, ..Rare::default() })),
             settings: plan.settings.clone(),
         }
+    }
+
+    /// The same at this place in a part of a network, which may hold fewer links than the plan has.
+    pub fn at_place(self, place: usize) -> Self {
+        Self { place: place as u32, ..self }
     }
 
     #[inline]
@@ -383,15 +389,20 @@ impl Link {
 
     /// Brings the totals up to date.
     fn count_recent(&mut self) {
-        let accepted = self.order - packet_order(self.index as usize, 0);
-        let count = accepted - self.totals.accepted;
-        self.totals.accepted = accepted;
+        let count = self.order - self.totals.counted;
+        self.totals.counted = self.order;
         self.totals.accepted_bytes += count * u64::from(self.recent_size);
         self.totals.busy = self.totals.busy.saturating_add(self.recent_time.times(count).picoseconds());
     }
 
-    /// Ends the run at `end`: takes the remaining samples and the totals.
-    pub fn finish(&mut self, name: &Name, end: Time, samples: &mut Rows<LinkSample>) -> LinkSummary {
+    /// Ends the run at `end` for the link with this index and name: takes the remaining samples and
+    /// the totals.
+    pub fn finish(
+        &mut self,
+        (index, name): (usize, &Name),
+        end: Time,
+        samples: &mut Rows<LinkSample>,
+    ) -> LinkSummary {
         self.sample_before(end + Duration::from_picoseconds(1), samples);
         self.count_recent();
         self.count_losses(end);
@@ -402,18 +413,19 @@ impl Link {
         let (busy, offered) = self.used_and_offered(totals.busy, end);
         let waited = waited as f64;
         // Departures from a managed queue; arrivals at a drop-tail queue.
-        let accepted = if self.managed().is_some() { totals.accepted } else { self.totals.accepted };
+        let counted = if self.managed().is_some() { totals.counted } else { self.totals.counted };
+        let before = packet_order(index, 0);
         LinkSummary {
             name: name.clone(),
             rate_bps: self.current_rate().bits_per_second(),
             utilization: part(busy, offered),
-            packets: totals.accepted,
+            packets: totals.counted - before,
             bytes: totals.accepted_bytes,
             drops: self.drops(),
             ce_marks: self.marked(),
             queue_mean_packets: waited / end.picoseconds() as f64,
             queue_max_packets: most_waiting,
-            queue_mean_s: match accepted {
+            queue_mean_s: match counted - before {
                 0 => 0.0,
                 accepted => waited / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
             },
@@ -426,7 +438,7 @@ impl Link {
     fn totals_at(&self, end: Time) -> (Totals, u128, u64) {
         let (mut totals, mut waited) = (self.totals, self.waited);
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
-            totals.accepted -= 1;
+            totals.counted -= 1;
             totals.accepted_bytes -= u64::from(size);
             // In a run ended early, it may have arrived only after the end, ahead of the clock.
             waited = waited.saturating_sub(u128::from(start.since(end).picoseconds()));
@@ -525,9 +537,9 @@ mod tests {
         (0..4).for_each(|_| assert!(matches!(link.accept(ms(0), 1000, &mut samples), Passage::Lost { .. })));
         assert_eq!(link.held(ms(2)), 2);
         let (mut at_the_end, mut others) = (link.clone(), samples.clone());
-        assert_eq!(link.finish(&plan.name, ms(3), &mut samples).drops, 3);
+        assert_eq!(link.finish((0, &plan.name), ms(3), &mut samples).drops, 3);
         assert_eq!(samples.of(0).map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
-        let summary = at_the_end.finish(&plan.name, ms(5), &mut others);
+        let summary = at_the_end.finish((0, &plan.name), ms(5), &mut others);
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
@@ -550,7 +562,7 @@ mod tests {
         for _ in 0..30 {
             arrive(us(2000), 40);
         }
-        assert_eq!(link.finish(&plan.name, us(5000), &mut samples).queue_max_packets, 29);
+        assert_eq!(link.finish((0, &plan.name), us(5000), &mut samples).queue_max_packets, 29);
     }
 
     /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits

@@ -35,7 +35,7 @@ impl Link {
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
                 utilization: part(busy - self.busy_before, offered),
             };
-            samples.put(time, self.index as usize, sample);
+            samples.put(time, self.place as usize, sample);
             self.busy_before = busy;
             self.next_sample = time + interval;
         }

@@ -200,7 +200,7 @@ mod tests {
             };
         }
         // The run ends while packets wait.
-        let summary = link.finish(&plan.name, us(now), &mut samples);
+        let summary = link.finish((0, &plan.name), us(now), &mut samples);
         format!("{told}{summary:?}\n{:?}", samples.of(0).collect::<Vec<_>>())
     }
 

@@ -22,14 +22,27 @@ const NONE: u64 = u64::MAX;
 /// Number of recoveries for which a wider reordering window persists: "RACK.reo_wnd_persist = 16".
 const PERSISTENCE: u32 = 16;
 
-/// List links of one outstanding segment, by segment number.
+/// Stands for a distance where the segment is not in the list.
+const UNLISTED: i32 = i32::MIN;
+
+/// List neighbours of one outstanding segment: their distances from it in segment numbers, 0 without
+/// one. No window has more segments than a distance can express.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    listed: bool,
     /// Number of transmissions before its last one.
     order: u64,
-    before: u64,
-    after: u64,
+    before: i32,
+    after: i32,
+}
+
+/// The distance between two segments, zero to none.
+fn distance(from: u64, to: u64) -> i32 {
+    if to == NONE { 0 } else { to.wrapping_sub(from) as i32 }
+}
+
+/// The segment at this distance from another.
+fn neighbour(of: u64, distance: i32) -> u64 {
+    if distance == 0 { NONE } else { of.wrapping_add_signed(i64::from(distance)) }
 }
 
 /// The list of the segments believed to be in the network.
@@ -68,35 +81,37 @@ impl List {
 
     /// A new segment, sent after all others.
     fn add(&mut self, number: u64, order: u64) {
-        self.places.push(Place { listed: false, order: 0, before: NONE, after: NONE });
+        self.places.push(Place { order: 0, before: UNLISTED, after: 0 });
         self.append(number, order);
     }
 
     fn append(&mut self, number: u64, order: u64) {
         let before = std::mem::replace(&mut self.tail, number);
-        *self.place(number) = Place { listed: true, order, before, after: NONE };
+        *self.place(number) = Place { order, before: distance(number, before), after: 0 };
         if before == NONE {
             self.head = number;
         } else {
-            self.place(before).after = number;
+            self.place(before).after = distance(before, number);
         }
     }
 
     fn take_out(&mut self, index: usize) {
-        let Place { listed, before, after, .. } = self.places[index];
-        if !listed {
+        let Place { before, after, .. } = self.places[index];
+        if before == UNLISTED {
             return;
         }
-        self.places[index].listed = false;
+        self.places[index].before = UNLISTED;
+        let number = self.first + index as u64;
+        let (before, after) = (neighbour(number, before), neighbour(number, after));
         if before == NONE {
             self.head = after;
         } else {
-            self.place(before).after = after;
+            self.place(before).after = distance(before, after);
         }
         if after == NONE {
             self.tail = before;
         } else {
-            self.place(after).before = before;
+            self.place(after).before = distance(after, before);
         }
     }
 }
@@ -307,7 +322,7 @@ impl Rack {
         let mut in_network = Vec::new();
         for index in 0..board.len() {
             let place = &mut list.places[index];
-            place.listed = false;
+            place.before = UNLISTED;
             if !board[index].is_sacked() {
                 in_network.push((place.order, list.first + index as u64));
             }

@@ -62,8 +62,9 @@ impl Sender {
             available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
+        let place = samples.place(self.outbox.flow() as usize);
         while sampler.next < now {
-            samples.put(sampler.next, self.outbox.flow() as usize, sample);
+            samples.put(sampler.next, place, sample);
             sampler.next += samples.interval();
         }
     }
