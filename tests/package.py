@@ -11,9 +11,14 @@ import sys
 import tarfile
 import tempfile
 import venv
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+
+#: Where `make lab` puts the laboratory's page.
+PAGE = ROOT / "python" / "selfclock" / "lab" / "static"
 
 #: The crates that others can depend on.
 CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
@@ -29,8 +34,29 @@ def run(*command: str | Path, cwd: Path) -> str:
     return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
-def try_out(installed_from: Path, folder: Path) -> None:
-    """Install into an empty environment, away from the checkout, and use it."""
+def try_page(selfclock: Path, folder: Path, *, built: bool) -> None:
+    """Fetch the laboratory's page from what is installed; without one, the command says what to do."""
+    with subprocess.Popen(
+        [selfclock, "lab", "--no-browser"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as server:
+        assert server.stdout is not None
+        port = int(server.stdout.readline().rstrip("/\n").rpartition(":")[2] or 0) if built else 0
+        if not built:
+            error = server.communicate()[1]
+            assert (server.returncode, error.count("\n")) == (2, 1), error
+            assert "make lab" in error
+            return
+        try:
+            for name in ("index.html", "main.js", "worker.js", "selfclock.wasm"):
+                with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+                    connection.request("GET", f"/{name}")
+                    assert connection.getresponse().read() == (PAGE / name).read_bytes(), name
+        finally:
+            server.terminate()
+
+
+def try_out(installed_from: Path, folder: Path, *, built: bool) -> None:
+    """Install into an empty environment, away from the checkout, and use it; `built`: with the laboratory's page."""
     environment = folder / "environment"
     venv.create(environment, with_pip=True, clear=True)
     binaries = environment / ("Scripts" if sys.platform == "win32" else "bin")
@@ -42,6 +68,7 @@ def try_out(installed_from: Path, folder: Path) -> None:
     assert version.startswith("selfclock "), version
     run(python, "-m", "selfclock", "run", "one-flow.toml", "--set", "duration=2 s", "--out", "out", cwd=folder)
     assert (folder / "out" / "report.html").stat().st_size > 1_000_000
+    try_page(binaries / "selfclock", folder, built=built)
     run(python, "-m", "pip", "check", cwd=folder)
 
 
@@ -81,7 +108,10 @@ def main() -> None:
         (wheel,) = (folder / "wheel").glob("*.whl")
         check_abi(wheel, folder)
         (folder / "one").mkdir()
-        try_out(wheel, folder / "one")
+        built = (PAGE / "index.html").is_file()
+        if not built:
+            sys.stdout.write("the laboratory in a browser is left out of the wheel: make lab builds it\n")
+        try_out(wheel, folder / "one", built=built)
 
         run("maturin", "sdist", "--out", folder / "sdist", cwd=ROOT)
         (archive,) = (folder / "sdist").glob("*.tar.gz")
@@ -94,7 +124,7 @@ def main() -> None:
         run("cargo", "metadata", "--locked", "--format-version", "1", cwd=source)
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.
-        try_out(source, folder / "two")
+        try_out(source, folder / "two", built=False)
     sys.stdout.write(
         f"{wheel.name} and {archive.name} install and run; {', '.join(CRATES)} and selfclock-quic can be published\n"
     )

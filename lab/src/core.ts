@@ -44,6 +44,9 @@ type Slot = { array: "f64" | "u32" | "u8"; at: number; length: number };
 const TYPES = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
 const NO_MEMORY = "the browser has no more memory for it: a shorter run or a longer record.interval needs less";
 
+/** An address beyond 2 GiB comes out of the module as a negative number: it has no unsigned ones. */
+const unsigned = (value: number): number => value >>> 0;
+
 function isSlot(value: unknown): value is Slot {
   return typeof value === "object" && value !== null && "array" in value && "at" in value;
 }
@@ -112,7 +115,7 @@ export class Core {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
     let reply: unknown;
     try {
-      const at = this.#exports.input(bytes.length);
+      const at = unsigned(this.#exports.input(bytes.length));
       new Uint8Array(this.#exports.memory.buffer, at, bytes.length).set(bytes);
       this.#exports.call();
       reply = this.#reply();
@@ -127,8 +130,9 @@ export class Core {
     return reply;
   }
 
-  #bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.#exports.memory.buffer.slice(at, at + length) as ArrayBuffer);
+  #bytes(address: number, length: number): Uint8Array<ArrayBuffer> {
+    const at = unsigned(address);
+    return new Uint8Array(this.#exports.memory.buffer.slice(at, at + unsigned(length)) as ArrayBuffer);
   }
 
   #reply(): unknown {

@@ -19,6 +19,9 @@ const RIVALS = [["CUBIC", "cubic"], ["BBRv3", "bbr3"]] as const;
 const ABOUT = `Move the pointer over the plot, or press the arrow keys, to set the rate at which you send. You see what a sender sees: what was
 delivered, how long it took, what was lost. Fill the link, keep the round-trip time short, lose nothing. Its rate changes, and nobody tells you when.`;
 
+/** The reader's colour, which no algorithm has. */
+const yours = (): string => (isDark() ? "#B788F0" : "#8833DD");
+
 type Row = [time: number, sent: number, delivered: number, rtt: number];
 
 export class Game {
@@ -40,6 +43,7 @@ export class Game {
     place.replaceChildren(element("h2", {}, "You are the congestion control"), element("p", {}, ABOUT), bar, this.now, this.plots, this.result);
     this.slider.addEventListener("input", () => this.set(LEAST * (MOST / LEAST) ** (Number(this.slider.value) / 1000)));
     addEventListener("keydown", this.keys);
+    new ResizeObserver(() => this.resize()).observe(this.plots);
     this.set(2);
     this.draw();
     this.tell(null);
@@ -137,8 +141,8 @@ export class Game {
   private draw(): void {
     this.clear();
     this.charts = [
-      this.chart("Rate", "Mbit/s", 260, true, [["you send", "#8833DD", [4, 4]], ["delivered", isDark() ? "#B788F0" : "#8833DD", []]], this.data(0)),
-      this.chart("Round-trip time", "ms", 170, false, [["you", isDark() ? "#B788F0" : "#8833DD", []]], this.data(1)),
+      this.chart("Rate", "Mbit/s", 260, true, [["you send", yours(), [4, 4]], ["delivered", yours(), []]], this.data(0)),
+      this.chart("Round-trip time", "ms", 170, false, [["you", yours(), []]], this.data(1)),
     ];
     const over = this.charts[0]?.over;
     over?.addEventListener("pointermove", (event) => this.point(event));
@@ -149,6 +153,11 @@ export class Game {
   private point(event: PointerEvent): void {
     const chart = this.charts[0];
     if (chart && this.running) this.set(chart.posToVal(event.clientY - chart.over.getBoundingClientRect().top, "y"));
+  }
+
+  private resize(): void {
+    const width = this.plots.clientWidth;
+    for (const chart of this.charts) if (width > 0 && width !== chart.width) chart.setSize({ width, height: chart.height });
   }
 
   private clear(): void {
@@ -185,7 +194,7 @@ export class Game {
       const run = await this.engine.run(scenarioOf(this.link, algorithm, algorithm), "rival");
       runs.push({ label, algorithm, columns: run.columns, flow: run.summary.flows[0] });
     }
-    const rows = [{ label: "You", colour: "#8833DD", flow: you, columns }, ...runs.map((run) => ({ ...run, colour: look(run.algorithm).colour }))];
+    const rows = [{ label: "You", colour: yours(), flow: you, columns }, ...runs.map((run) => ({ ...run, colour: look(run.algorithm).colour }))];
     this.table(rows.flatMap((row) => (row.flow ? [{ ...row, flow: row.flow }] : [])));
     this.clear();
     const time = columns.time_s;

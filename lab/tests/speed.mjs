@@ -14,7 +14,8 @@ count = 2
 `;
 const RUNS = 15;
 
-const { exports } = new WebAssembly.Instance(await WebAssembly.compile(await readFile("core/selfclock.wasm")), {});
+const path = process.argv[2] ?? "core/selfclock.wasm";
+const { exports } = new WebAssembly.Instance(await WebAssembly.compile(await readFile(path)), {});
 function ask(request) {
   const bytes = new TextEncoder().encode(JSON.stringify(request));
   const at = exports.input(bytes.length);

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -139,12 +141,15 @@ def test_what_cannot_run_is_refused_with_its_place_or_its_size(page: Page) -> No
         """async (toml) => {
           const requests = [
             { type: "run", toml: toml.replace("50 Mbps", "50") },
-            { type: "run", toml, overrides: ["duration=10000 h"] },
+            { type: "run", toml, overrides: [
+              "duration=100 h", "network.access.rate=9 Gbps", "network.bottleneck.rate=3 Gbps",
+            ] },
             { type: "packets", toml, overrides: ["flow.0.count=x"], from_s: 0, until_s: 1 },
             { type: "steer", toml, flow: "nobody" },
             { type: "steer-step", rate_bps: 1e6, length_s: 0.1 },
           ];
-          const replies = await Promise.all(requests.map((request) => ask(request, ["done", "opened"])));
+          const replies = await Promise.all(requests.map(
+            (request, lane) => ask({ lane: `${lane}`, ...request }, ["done", "opened"])));
           return replies.map((each) => each.at(-1).refusal);
         }""",
         SCENARIO,
@@ -155,6 +160,19 @@ def test_what_cannot_run_is_refused_with_its_place_or_its_size(page: Page) -> No
     assert refusals[1]["size"]["seconds"] > 3600
     assert refusals[2]["source"] == "--set"
     assert refusals[3]["text"].startswith('no flow is named "nobody"')
+
+
+def test_figures_are_those_of_the_terminal(page: Page, tmp_path: Path) -> None:
+    """Every preset: the totals that the page shows are those of `selfclock run --json`, to the last bit."""
+    for preset in sorted((ROOT / "lab/presets").glob("*.toml")):
+        toml = preset.read_text(encoding="utf-8")
+        mine = page.evaluate(
+            "async (toml) => (await ask({ type: 'run', toml, source: 'lab.toml' }, ['done'])).at(-1).summary", toml
+        )
+        (tmp_path / "lab.toml").write_text(toml, encoding="utf-8")
+        command = [sys.executable, "-m", "selfclock", "run", "lab.toml", "--json"]
+        native = json.loads(subprocess.run(command, cwd=tmp_path, check=True, stdout=subprocess.PIPE).stdout)
+        assert {key: native[key] for key in mine} == mine, preset.stem
 
 
 def test_packets_and_a_steered_flow(page: Page) -> None:
