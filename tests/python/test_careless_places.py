@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 import polars as pl
 import pytest
 
@@ -19,6 +20,7 @@ import selfclock as sc
 from careless_cases import GRID, OWN, SCENARIO
 from conftest import LINUX, POSIX, SMALL
 from selfclock import interrupts, save
+from selfclock.cli.app import Commands, main
 from selfclock.sweep.dataset import EARLIER, JOURNAL, RUNS
 
 if TYPE_CHECKING:
@@ -243,6 +245,22 @@ def test_ctrl_c_while_it_starts_is_no_traceback(files: Path, delay_s: float) -> 
     assert out == ""
     assert err in ("", "selfclock: interrupted\n")
     assert whole(files)
+
+
+@pytest.mark.parametrize("step", ["make_context", "get_command"])
+def test_ctrl_c_while_arguments_are_read_is_said(
+    step: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Click prints an empty line for it."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(*((click.Command, step) if step == "make_context" else (Commands, step)), interrupted)
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "small.toml"])
+    assert ended.value.code == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "selfclock: interrupted\n"
 
 
 def test_importing_the_library_leaves_the_signals_alone() -> None:

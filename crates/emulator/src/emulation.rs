@@ -4,11 +4,12 @@
 use crate::connection::{Connection, Connections, Place};
 use crate::error::EmulationError;
 use crate::header::{Header, Segment, set_ce, set_window};
-use crate::lateness::{Bound, Lateness};
+use crate::lateness::Lateness;
 use crate::paths::{Paths, Seen, emulated};
 use crate::report::{EmulationReport, HostReport, Outcome, Report, flow_report};
 use crate::samples::FlowColumns;
-use selfclock_congestion::units::{Duration, Time};
+use crate::settings::Settings;
+use selfclock_congestion::units::Time;
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{Codepoint, PacketKind, Packets};
 use selfclock_simulator::wires::{Direction, Fate, Left, LinkState, Parcel, Wires, WiresOutcome};
@@ -48,25 +49,6 @@ fn begins_with(address: IpAddr, prefix: IpAddr, length: u8) -> bool {
     };
     let difference: u128 = address ^ prefix;
     difference.checked_shr(bits - u32::from(length).min(bits)).unwrap_or(0) == 0
-}
-
-/// How a scenario is emulated.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Connections between two hosts that queues and routers tell apart at one time.
-    pub flows_per_path: u32,
-    /// It ends after this time; `None`: when it is told to.
-    pub duration: Option<Duration>,
-    /// Record every packet event.
-    pub record: bool,
-    /// Lateness up to which a run is valid.
-    pub bound: Bound,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { flows_per_path: 256, duration: None, record: false, bound: Bound::default() }
-    }
 }
 
 /// A packet that is under way, and what of its headers is needed when it arrives.

@@ -1,15 +1,40 @@
 //! How late packets left: when each was written to its receiver's device, against when the
 //! simulator's network let it arrive.
 
-use crate::report::LatenessReport;
 use selfclock_congestion::units::Duration;
 use selfclock_simulator::RttHistogram;
+use serde::Serialize;
 
 /// Upper ends of the bins of the histogram in results, µs.
 const BINS_US: [u64; 18] = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 200_000,
     500_000,
 ];
+
+/// How late packets left.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LatenessReport {
+    /// Packets that left.
+    pub packets: u64,
+    /// Median.
+    pub p50_s: f64,
+    /// 90th percentile.
+    pub p90_s: f64,
+    /// 99th percentile.
+    pub p99_s: f64,
+    /// 99.9th percentile.
+    pub p999_s: f64,
+    /// The latest.
+    pub worst_s: f64,
+    /// Upper end of each bin, s, and the packets in it; `None`: any.
+    pub histogram: Vec<(Option<f64>, u64)>,
+    /// A run with a later 99th percentile is not valid.
+    pub bound_p99_s: f64,
+    /// A run with a later packet is not valid.
+    pub bound_worst_s: f64,
+    /// It is within both bounds.
+    pub valid: bool,
+}
 
 /// Bounds on the lateness of a valid run.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -14,14 +14,16 @@ pub mod relay;
 pub mod replay;
 mod report;
 mod samples;
+mod settings;
 #[cfg(target_os = "linux")]
 mod system;
 
 pub use clock::Clock;
-pub use emulation::{Delivery, Emulation, Host, Settings};
+pub use emulation::{Delivery, Emulation, Host};
 pub use error::EmulationError;
 pub use header::{Header, Segment};
-pub use lateness::{Bound, Lateness};
+pub use lateness::{Bound, Lateness, LatenessReport};
 pub use paths::{Seen, emulated};
-pub use report::{FlowReport, LatenessReport, Outcome, Report};
+pub use report::{FlowReport, Outcome, Report};
 pub use samples::{FlowColumns, Sample};
+pub use settings::Settings;

@@ -5,8 +5,8 @@
 //! known before they come. So each two hosts that can reach each other have a path with a number of
 //! flows, which connections take as they come.
 
-use crate::emulation::Settings;
 use crate::error::EmulationError;
+use crate::settings::Settings;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{

@@ -1,9 +1,9 @@
 //! Recorded arrivals, sent through the simulator's network again: everything that happens to them
 //! must be the same.
 
-use crate::emulation::Settings;
 use crate::error::EmulationError;
 use crate::paths::Paths;
+use crate::settings::Settings;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};

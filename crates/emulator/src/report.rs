@@ -2,6 +2,7 @@
 
 use crate::connection::Connection;
 use crate::header::TCP;
+use crate::lateness::LatenessReport;
 use crate::paths::Seen;
 use crate::samples::FlowColumns;
 use selfclock_congestion::units::{Duration, Time};
@@ -145,31 +146,6 @@ pub struct HostReport {
     pub name: String,
     /// Its addresses.
     pub addresses: Vec<String>,
-}
-
-/// How late packets left.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct LatenessReport {
-    /// Packets that left.
-    pub packets: u64,
-    /// Median.
-    pub p50_s: f64,
-    /// 90th percentile.
-    pub p90_s: f64,
-    /// 99th percentile.
-    pub p99_s: f64,
-    /// 99.9th percentile.
-    pub p999_s: f64,
-    /// The latest.
-    pub worst_s: f64,
-    /// Upper end of each bin, s, and the packets in it; `None`: any.
-    pub histogram: Vec<(Option<f64>, u64)>,
-    /// A run with a later 99th percentile is not valid.
-    pub bound_p99_s: f64,
-    /// A run with a later packet is not valid.
-    pub bound_worst_s: f64,
-    /// It is within both bounds.
-    pub valid: bool,
 }
 
 /// Totals of a connection in its main direction, between the nodes with these names.

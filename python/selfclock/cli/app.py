@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import click
@@ -19,7 +20,7 @@ from selfclock.names import unknown
 from selfclock.provenance import set_command, version_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 #: Every command, with the first line of its help. Its module has `command`, or `COMMANDS` of its
 #: own, and `EXAMPLES`.
@@ -42,8 +43,30 @@ COMMANDS = {
 CONTEXT = {"help_option_names": ["-h", "--help"]}
 
 
+@contextmanager
+def _interruption() -> Iterator[None]:
+    """Say that a signal ended the command, before Click prints an empty line for it."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        sys.stderr.write("selfclock: interrupted\n")
+        raise Exit(interrupts.status(error)) from None
+
+
 class Commands(click.Group):
     """A group that imports a command when it is called."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: object
+    ) -> click.Context:
+        """Read the options before the command."""
+        with _interruption():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Import a command, read its arguments and run it."""
+        with _interruption():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """Return the names of the commands."""
@@ -120,6 +143,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt) as error:
-        # Click turns an interruption while it reads the arguments into its own exception.
+        # Click turns an interruption between reading and running into its own exception.
         came = error.__cause__ if isinstance(error, click.Abort) else error
         sys.exit(interrupts.status(came) if isinstance(came, KeyboardInterrupt) else 1)
