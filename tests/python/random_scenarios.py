@@ -195,6 +195,8 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
             flow["traffic"] = {"size": f"{draw(st.integers(1, 200_000))} B"}
         case "rate":
             flow["traffic"] = {"rate": f"{max(rate // draw(st.integers(1, 4)), 1)} kbps"}
+            if chance(draw, 2):
+                flow["traffic"]["write"] = f"{draw(st.integers(1, 60_000))} B"
         case "web":
             size: Any = draw(st.sampled_from(["1 B", "9 kB", {"distribution": "exponential", "mean": "12 kB"}]))
             flow["traffic"] = {"interval": f"{max(duration_ms // 15, 1)} ms", "size": size}

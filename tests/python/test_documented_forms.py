@@ -65,7 +65,7 @@ SIBLINGS: list[tuple[str, Document]] = [
     (r"\.(physical_rate|physical=oracle)$", {"physical": "oracle", "physical_rate": "10 Mbps"}),
     (r"\.(available_rate|available=oracle)$", {"available": "oracle", "available_rate": "10 Mbps"}),
     (r"^flow\.traffic\.(load|interval)?$", {"size": "30 kB"}),
-    (r"^flow\.traffic\.(arrivals|packet|steps)$", {"rate": "1 Mbps"}),
+    (r"^flow\.traffic\.(arrivals|packet|steps|write)$", {"rate": "1 Mbps"}),
     (r"\.size\.(mean|distribution=exponential)?$", {"mean": "30 kB"}),
     (r"\.size\.(sigma|distribution=lognormal)$", {"distribution": "lognormal", "mean": "30 kB", "sigma": 1.5}),
     (r"\.size\.(minimum|maximum|shape|distribution=pareto)$",

@@ -164,8 +164,8 @@ def test_the_programs_of_the_hosts(tmp_path: Path) -> None:
         port = free.getsockname()[1]
     order = {
         "number": 0, "to": "127.0.0.1", "port": port, "control": "reno", "go": str(tmp_path / "go"), "start_s": 0.1,
-        "stop_s": None, "end_s": 1.0, "bytes": 100_000, "rate_bps": None, "segment": None,
-        "samples": str(tmp_path / "0.json"),
+        "stop_s": None, "end_s": 1.0, "bytes": 100_000, "rate_bps": None, "write_bytes": None,
+        "segment": None, "samples": str(tmp_path / "0.json"),
     }  # fmt: skip
     program = [sys.executable, run.traffic.__file__]
     receiver = subprocess.Popen([*program, "receive", str(port)])
@@ -193,10 +193,13 @@ def test_the_programs_of_the_hosts(tmp_path: Path) -> None:
 
 def test_what_an_application_has_to_send() -> None:
     """A size, a rate, or whatever there is room for."""
-    order = {"bytes": None, "rate_bps": None}
+    order = {"bytes": None, "rate_bps": None, "write_bytes": None}
     assert allowed(order, 1.0, 10**9) > 0
     assert allowed({**order, "bytes": 1000}, 1.0, 400) == 600
     assert allowed({**order, "rate_bps": 8000}, 2.0, 500) == 1500
+    # The first write is at the start, the next when the rate has produced its bytes.
+    writes = {**order, "rate_bps": 8000, "write_bytes": 1500}
+    assert [allowed(writes, after, 0) for after in (0.0, 1.4, 1.6)] == [1500, 1500, 3000]
 
 
 @pytest.fixture

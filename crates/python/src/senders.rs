@@ -26,10 +26,11 @@ fn sender(flow: &FlowPlan) -> Value {
 fn settings(tcp: &TcpPlan) -> Value {
     let TcpPlan { control, control_name, source, transport } = tcp;
     let Transport { mss, initial_window, timestamps, ecn, .. } = transport;
-    let (bytes, rate) = match source {
-        Source::Bulk => (None, None),
-        Source::Size(bytes) => (Some(bytes.get()), None),
-        Source::Rate(rate) => (None, Some(rate.bits_per_second())),
+    let (bytes, rate, write) = match source {
+        Source::Bulk => (None, None, None),
+        Source::Size(bytes) => (Some(bytes.get()), None, None),
+        Source::Rate(rate) => (None, Some(rate.bits_per_second()), None),
+        Source::Writes { rate, size } => (None, Some(rate.bits_per_second()), Some(size.get())),
     };
     json!({
         "kind": "tcp",
@@ -38,6 +39,7 @@ fn settings(tcp: &TcpPlan) -> Value {
         "control": format!("{control:?}"),
         "bytes": bytes,
         "rate_bps": rate,
+        "write_bytes": write,
         "payload_bytes": mss.get(),
         "initial_window": initial_window,
         "timestamps": timestamps,

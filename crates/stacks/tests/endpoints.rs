@@ -149,6 +149,36 @@ fn an_application_with_a_rate_writes_at_it_and_stops() {
     }
 }
 
+/// Frames of a video at 4.8 Mbit/s: 18 segments of 1448 bytes every 43.4 ms, which are 18 full
+/// datagrams and one more.
+///
+/// The pacers of both stacks fill their buckets of ten packets only when they are empty, and then
+/// for all the time since they last were: 20 packets leave at once, so no frame is ever paced. They
+/// arrive at the bottleneck at 1 Gbit/s, and packet i waits for the i - 1 before it, 0.588 ms each.
+#[test]
+fn an_application_limited_flow_is_never_paced_by_its_window() {
+    const FULL: f64 = 18.0;
+    let wait = |packets: f64| 0.5 * (packets - 1.0) * (1500.0 * 8.0 / 20e6 - 1500.0 * 8.0 / 1e9);
+    let traffic = "traffic = { rate = \"4.8 Mbps\", write = \"25 kB\" }\n";
+    let queue = |control: &str, rest: &str| {
+        let outcome = run("\"4 bdp\"", &flow(control, &format!("{traffic}{rest}")));
+        let (flow, link) = (&outcome.summary.flows[0], &outcome.summary.links[0]);
+        // 231 frames of 18 segments in 10 s, one each 43.44 ms, the last of them on its way.
+        assert!((229 * 26_064..=231 * 26_064).contains(&flow.delivered_bytes), "{control}: {flow:?}");
+        link.queue_mean_s
+    };
+    for control in ["quinn:cubic", "quinn:bbr", "quinn:new_reno", "noq:cubic", "noq:new_reno", "cubic@quinn"]
+    {
+        let found = queue(control, "");
+        // The packet that is not full waits longest; the first round trips have smaller bursts.
+        assert!((0.95 * wait(FULL)..wait(FULL + 1.5)).contains(&found), "{control}: {found}");
+    }
+    // RFC 9002, section 7.7: bursts should not exceed the initial window, ten packets. BBRv3 of our
+    // TCP, which paces by its rate, keeps its queue below what bursts of ten would make.
+    let by_rate = queue("bbr3", "");
+    assert!(by_rate < wait(10.0), "{by_rate}");
+}
+
 #[test]
 fn a_run_with_a_stack_is_not_copied() {
     let plan = parse("\"1 bdp\"", &flow("quinn:cubic", "")).expect("a scenario").plan;

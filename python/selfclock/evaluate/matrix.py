@@ -26,11 +26,12 @@ SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applica
 HEAD = """\
 # {title}
 
-Made by `make {target}` with selfclock {version}; seeds as each row has them, from 1 on. What each row is, and where
-its mark comes from: [evaluation](evaluation.md).
+Made by `make {target}` with selfclock {version}; seeds as each row has them, from 1 on.
+What each row is, and where its mark comes from: [evaluation](evaluation.md).
 
 A number alone passes; **✗** fails, **!** is between the marks, **·** is reported without a mark, - is not applicable.
-A fail without a number did not get there in the time that it had. A start stands for the start with Reno.
+A fail without a number did not get there in the time that it had.
+A start stands for the start with Reno.
 
 """
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 RATE_MBPS, RTT_MS, SECONDS = 20, 40, 60
 BUFFERS_BDP = (0.5, 1, 4)
+BUFFERS = ", ".join(f"{buffer:g}" for buffer in BUFFERS_BDP)
 
 #: Suffix of an algorithm's name: in selfclock's TCP, paced like the stacks' unpaced algorithms.
 PACED = ", paced"
@@ -48,8 +49,9 @@ HEAD = f"""\
 # QUIC: parity
 
 Made by `make quic-parity` with selfclock {VERSION}.
-One flow for {SECONDS} s on {RATE_MBPS} Mbit/s with a round-trip time of {RTT_MS} ms, behind drop-tail buffers of
-{", ".join(f"{buffer:g}" for buffer in BUFFERS_BDP)} BDP. [QUIC](quic.md) says what runs.
+One flow for {SECONDS} s on {RATE_MBPS} Mbit/s with a round-trip time of {RTT_MS} ms, \
+behind drop-tail buffers of {BUFFERS} BDP.
+[QUIC](quic.md) says what runs.
 
 Goodput is payload: a full packet of 1500 bytes has 1448 bytes of it in our TCP and some 1440 in QUIC.
 Delay is the mean time that a packet waits at the bottleneck.
@@ -171,7 +173,8 @@ def write() -> str:
         )
         asked = f"goodput within {GOODPUT:.0%} and delay within {DELAY:.0%} of our TCP; **≠** marks what is not"
         text += f"## Ours in the stacks\n\nAsked: {asked}.\n{same} of {len(pairs)} runs agree, and "
-        text += f"{either} with our TCP either as it is or paced at {PACING_GAIN} windows a round trip, as they pace.\n"
+        text += f"{either} with our TCP either as it is or paced at {PACING_GAIN} windows a round trip, "
+        text += "as the stacks pace.\n"
         text += f"\n{COLUMNS}"
         for label, where in carried.items():
             text += "".join(_rows(label, found, [label, *paced[label], *(f"{label}@{stack}" for stack in where)]))

@@ -59,7 +59,7 @@ class Lognormal(Table):
 
 
 #: The keys of a flow's traffic; all others are the flow's own.
-_TRAFFIC = ("size", "load", "interval", "rate", "packet", "arrivals", "steps")
+_TRAFFIC = ("size", "load", "interval", "rate", "write", "packet", "arrivals", "steps")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,10 +130,14 @@ class Flow(_Sender):
     #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in
     #: (make quic).
     stack: str | None = None
+    #: With a rate: what the application writes at once, such as a frame of a video; one segment
+    #: where nothing is said.
+    write: Size | str | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
         **_Sender.QUANTITIES,
         "rate": ((Rate,), ()),
+        "write": ((Size,), ()),
         "load": ((Rate,), ()),
         "interval": ((Time,), ()),
     }

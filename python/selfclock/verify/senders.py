@@ -319,9 +319,11 @@ class Sender:
         if "size" in traffic:
             return size_of(traffic["size"])
         if "rate" in traffic:
-            # One write of a segment at once, then one each time that this takes at its rate.
-            writes = (now - self.flow.start) // max(transmission_time(self.tcp.mss, rate_of(traffic["rate"])), 1) + 1
-            return writes * self.tcp.mss
+            # One write of whole segments at once, then one each time that this takes at its rate.
+            segments = -(-size_of(traffic["write"]) // self.tcp.mss) if "write" in traffic else 1
+            write = segments * self.tcp.mss
+            writes = (now - self.flow.start) // max(transmission_time(write, rate_of(traffic["rate"])), 1) + 1
+            return writes * write
         return None
 
     def check_packet(self, packet: Packet) -> None:

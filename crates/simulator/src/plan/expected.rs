@@ -51,7 +51,7 @@ fn source_bytes(source: Source, seconds: f64) -> f64 {
     match source {
         Source::Bulk => f64::INFINITY,
         Source::Size(size) => size.get() as f64,
-        Source::Rate(rate) => rate.bits_per_second() as f64 / 8.0 * seconds,
+        Source::Rate(rate) | Source::Writes { rate, .. } => rate.bits_per_second() as f64 / 8.0 * seconds,
     }
 }
 

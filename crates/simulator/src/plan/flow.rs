@@ -109,8 +109,8 @@ pub struct StackPlan {
     pub control_name: String,
     /// The application's data.
     pub source: Source,
-    /// Size of one write of a source with a rate.
-    pub write: Bytes,
+    /// Segment of the application's writes: a source with a rate writes one, or a whole number.
+    pub segment: Bytes,
     /// Largest UDP payload, bytes.
     pub datagram: u16,
     /// Receive buffer.

@@ -12,6 +12,14 @@ pub enum Source {
     /// Bytes at this rate, in writes of one segment: the connection is application-limited if it
     /// could carry more.
     Rate(Rate),
+    /// Bytes at this rate in larger writes, such as the frames of a video: each is rounded up to
+    /// whole segments, and comes after the one before by the time that it takes at the rate.
+    Writes {
+        /// Mean rate.
+        rate: Rate,
+        /// Size of a write.
+        size: Bytes,
+    },
 }
 
 /// Distribution of the sizes of short connections.

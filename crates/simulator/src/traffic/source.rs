@@ -9,14 +9,19 @@ pub struct Application {
     source: Source,
     start: Time,
     stop: Time,
-    /// Size of one write of a source with a rate: one full segment.
+    /// Size of one write of a source with a rate: whole segments.
     write: u64,
 }
 
 impl Application {
     /// An application that begins at `start` and stops producing data at `stop`.
-    pub const fn new(source: Source, start: Time, stop: Time, write: Bytes) -> Self {
-        Self { source, start, stop, write: write.get() }
+    pub const fn new(source: Source, start: Time, stop: Time, segment: Bytes) -> Self {
+        let segment = segment.get();
+        let (source, write) = match source {
+            Source::Writes { rate, size } => (Source::Rate(rate), size.get().div_ceil(segment) * segment),
+            source => (source, segment),
+        };
+        Self { source, start, stop, write }
     }
 
     /// Bytes produced so far, if that limits the connection. A stopped bulk source has produced
@@ -26,7 +31,7 @@ impl Application {
             Source::Bulk if now >= self.stop => sent,
             Source::Bulk => u64::MAX,
             Source::Size(size) => size.get(),
-            Source::Rate(rate) => {
+            Source::Rate(rate) | Source::Writes { rate, .. } => {
                 let span = now.min(self.stop).since(self.start);
                 let write_time = rate.transmission_time(Bytes(self.write)).picoseconds().max(1);
                 // The first write is at the start.
@@ -40,7 +45,7 @@ impl Application {
         let next = match self.source {
             Source::Bulk => self.stop,
             Source::Size(_) => Time::NEVER,
-            Source::Rate(rate) => {
+            Source::Rate(rate) | Source::Writes { rate, .. } => {
                 let write_time = rate.transmission_time(Bytes(self.write));
                 if write_time.is_zero() {
                     return Time::NEVER;
@@ -73,6 +78,19 @@ mod tests {
         assert_eq!(application.next_change(start), start + Duration::from_milliseconds(10));
         assert_eq!(application.produced(start + Duration::from_milliseconds(10), 1000), 2000);
         assert_eq!(application.produced(start + Duration::from_milliseconds(1000), 0), 101_000);
+    }
+
+    #[test]
+    fn larger_writes_are_whole_segments() {
+        let start = Time::ZERO + Duration::from_milliseconds(100);
+        // 2100 B are three segments of 1000 B, which take 30 ms at 800 kbit/s.
+        let source = Source::Writes { rate: Rate::from_bits_per_second(800_000), size: Bytes(2100) };
+        let application = Application::new(source, start, Time::NEVER, Bytes(1000));
+        assert_eq!(application.produced(start, 0), 3000);
+        assert_eq!(application.next_change(start), start + Duration::from_milliseconds(30));
+        assert_eq!(application.produced(start + Duration::from_milliseconds(29), 0), 3000);
+        assert_eq!(application.produced(start + Duration::from_milliseconds(30), 0), 6000);
+        assert!(!application.is_finished(start));
     }
 
     #[test]

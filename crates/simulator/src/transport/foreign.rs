@@ -181,7 +181,7 @@ pub fn ends(
     };
     let sender = StackSender {
         end: end(sender, routes.forward, PacketKind::Datagram, Target::Application(flow)),
-        application: Application::new(plan.source, start, stop, plan.write),
+        application: Application::new(plan.source, start, stop, plan.segment),
         written: 0,
         has_finished: false,
         completed: None,

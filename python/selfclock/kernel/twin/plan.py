@@ -50,6 +50,8 @@ class Sender:
     stop_s: float | None
     bytes: int | None
     rate_bps: int | None
+    #: Size of one write at this rate; None: single bytes, as they come.
+    write_bytes: int | None
     #: For TCP_MAXSEG; None leaves it to the MTU.
     segment: int | None
     payload_bytes: int
@@ -93,7 +95,8 @@ def senders(scenario: Scenario) -> tuple[list[Sender], list[str]]:
         found.append(
             Sender(
                 index, row["name"], row["label"], row["control"], row["start_s"], row["stop_s"], row["bytes"],
-                row["rate_bps"], payload + TIMESTAMPS_BYTES if payload != PAYLOAD_BYTES else None, payload, row["ecn"],
+                row["rate_bps"], row["write_bytes"],
+                payload + TIMESTAMPS_BYTES if payload != PAYLOAD_BYTES else None, payload, row["ecn"],
             )
         )  # fmt: skip
     if len({sender.ecn for sender in found}) > 1:

@@ -273,7 +273,8 @@ def _emulated(
             "number": sender.index,
             "to": sink.address, "port": PORT, "control": name, "go": str(go), "start_s": sender.start_s,
             "stop_s": sender.stop_s, "end_s": scenario.duration_s, "bytes": sender.bytes, "rate_bps": sender.rate_bps,
-            "segment": sender.segment, "samples": str(folder / f"{sender.index}.json"),
+            "write_bytes": sender.write_bytes, "segment": sender.segment,
+            "samples": str(folder / f"{sender.index}.json"),
         }  # fmt: skip
         receivers.append(Command(sink, (*program, "receive", str(PORT))))
         sending.append(Command(source, (*program, "send", json.dumps(order))))

@@ -132,7 +132,10 @@ def allowed(order: dict[str, Any], after_s: float, sent: int) -> int:
     if order["bytes"] is not None:
         room = min(room, order["bytes"] - sent)
     if order["rate_bps"] is not None:
-        room = min(room, int(after_s * order["rate_bps"] / 8) - sent)
+        produced = int(after_s * order["rate_bps"] / 8)
+        if order["write_bytes"] is not None:
+            produced = (produced // order["write_bytes"] + 1) * order["write_bytes"]
+        room = min(room, produced - sent)
     return room
 
 

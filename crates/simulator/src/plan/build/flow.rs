@@ -169,6 +169,12 @@ impl Flow {
         self.source(Source::Rate(rate))
     }
 
+    /// TCP: data at this rate, written in pieces of this size, rounded up to whole segments.
+    #[must_use]
+    pub fn writes(self, rate: Rate, size: Bytes) -> Self {
+        self.source(Source::Writes { rate, size })
+    }
+
     /// TCP: short connections of these sizes, which start at random, a mean `interval` apart.
     #[must_use]
     pub fn connections(self, interval: Duration, size: SizeDistribution) -> Self {

@@ -180,13 +180,17 @@ pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTr
     }
     match (&traffic.size, &traffic.rate) {
         (Some(Located { value: Size(SizeDistribution::Constant(size)), .. }), None) => {
+            refuse_key(&traffic.write, "it is the size of a write at a rate")?;
             Ok(TcpTraffic::One(Source::Size(*size)))
         }
         (Some(size), None) => Err(size.place.problem(
             "a distribution of sizes is for short connections",
             "add load = \"1 Mbps\" or interval = \"1 s\", or write one size",
         )),
-        (None, Some(rate)) => Ok(TcpTraffic::One(Source::Rate(rate.value))),
+        (None, Some(Located { value: rate, .. })) => Ok(TcpTraffic::One(match &traffic.write {
+            None => Source::Rate(*rate),
+            Some(write) => Source::Writes { rate: *rate, size: write.value.0 },
+        })),
         _ => Err(place.problem(
             "either size or rate is needed",
             "write { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
@@ -196,6 +200,7 @@ pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTr
 
 fn short_connections(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.rate, "the rate of short connections is load")?;
+    refuse_key(&traffic.write, "short connections write all at once")?;
     let Some(Located { value: Size(size), .. }) = traffic.size else {
         return Err(
             place.problem("short connections need a size", "write { load = \"1 Mbps\", size = \"30 kB\" }")
@@ -231,6 +236,7 @@ fn udp(flow: &FlowTable, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&traffic.size, "UDP traffic has a rate, and ends at stop")?;
     refuse_key(&traffic.load, "UDP traffic has a rate")?;
     refuse_key(&traffic.interval, "UDP traffic has a rate")?;
+    refuse_key(&traffic.write, "UDP sends packet by packet")?;
     let rate = traffic.rate.as_ref().ok_or_else(needs_rate)?.value;
     let steps = traffic.steps.iter().flat_map(|steps| steps.value.0.iter().copied());
     Ok(UdpPlan {

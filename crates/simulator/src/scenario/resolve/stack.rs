@@ -70,7 +70,7 @@ pub fn stack(
         control,
         control_name,
         source: source(flow)?,
-        write: transport.mss,
+        segment: transport.mss,
         datagram: datagram as u16,
         receive_window: transport.receive_window,
         ecn: transport.ecn,

@@ -12,10 +12,23 @@ fn traffic() {
     assert!(
         matches!(source("{ rate = \"1 Mbps\" }"), Source::Rate(rate) if rate.bits_per_second() == 1_000_000)
     );
+    assert!(matches!(
+        source("{ rate = \"1 Mbps\", write = \"30 kB\" }"),
+        Source::Writes { rate, size: Bytes(30_000) } if rate.bits_per_second() == 1_000_000
+    ));
     let plan = flow_with("protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", arrivals = \"poisson\" }");
     let Protocol::Udp(udp) = &plan.flows[0].protocol else { panic!("{plan:?}") };
     assert_eq!((&udp.packets[..], udp.arrivals), (&[(Bytes(1500), 1.0)][..], Arrivals::Poisson));
     assert!(plan.flows[0].reverse.is_empty());
+}
+
+#[test]
+fn writes_have_a_rate() {
+    let line = "traffic = { size = \"1 MB\", write = \"30 kB\" }";
+    let key = "flow[0].traffic.write";
+    refused_flow(line, 36, key, "not allowed here", "it is the size of a write at a rate");
+    let line = "traffic = { load = \"1 Mbps\", size = \"30 kB\", write = \"3 kB\" }";
+    refused_flow(line, 54, key, "not allowed here", "short connections write all at once");
 }
 
 #[test]

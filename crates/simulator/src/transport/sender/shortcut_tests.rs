@@ -126,10 +126,12 @@ fn steps() -> impl Strategy<Value = Vec<(u64, Step)>> {
 }
 
 fn sources() -> impl Strategy<Value = Source> {
+    let rate = || (10_000_u64..50_000_000).prop_map(Rate::from_bits_per_second);
     prop_oneof![
         3 => Just(Source::Bulk),
         1 => (1_u64..200_000).prop_map(|bytes| Source::Size(Bytes(bytes))),
-        1 => (10_000_u64..50_000_000).prop_map(|rate| Source::Rate(Rate::from_bits_per_second(rate))),
+        1 => rate().prop_map(Source::Rate),
+        1 => (rate(), 1_u64..50_000).prop_map(|(rate, size)| Source::Writes { rate, size: Bytes(size) }),
     ]
 }
 
