@@ -70,7 +70,7 @@ class Transfer:
             if cwnd < 0.85 * highest:
                 falls.append(at)
                 highest = 0
-        return (falls[-1] - falls[0]) / (len(falls) - 1) if len(falls) > 2 else None
+        return (falls[-1] - falls[0]) / (len(falls) - 1) if len(falls) > 1 else None
 
 
 class Host:
@@ -131,14 +131,22 @@ class Path2:
         path = {"rate": mbps * 1e6, "delay": rtt_ms / 2000, "buffer": buffer, "mark_above": mark_above}
         fds = [host.tun for host in self.hosts]
         script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]
-        self.relay = subprocess.Popen(script, pass_fds=fds)
+        self.relay = subprocess.Popen(script, pass_fds=fds, stdout=subprocess.PIPE, text=True)
+        #: When the path has ended: packets that it carried, and those that left late.
+        self.packets = self.late = 0
 
     def __enter__(self) -> Path2:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.relay.kill()
-        self.relay.wait()
+        self.relay.terminate()
+        try:
+            out, _ = self.relay.communicate(timeout=5)
+        except subprocess.TimeoutExpired:  # it is stopped
+            self.relay.kill()
+            out, _ = self.relay.communicate()
+        counts = json.loads(out or "{}")
+        self.packets, self.late = counts.get("packets", 0), counts.get("late", 0)
         for host in self.hosts:
             host.close()
 
@@ -160,6 +168,12 @@ class Path2:
         """Set a value on both hosts."""
         for host in self.hosts:
             host.end(host.begin("sysctl", name=name, value=value))
+
+    def one_segment_a_packet(self) -> None:
+        """Let TCP hand segments over one by one."""
+        words = ["ip", "link", "set", "dev", "tun0", "gso_max_segs", "1"]
+        for host in self.hosts:
+            subprocess.run(["nsenter", "-t", str(host.process.pid), "-n", *words], check=True)
 
     def ecn(self) -> None:
         """Let connections use ECN."""

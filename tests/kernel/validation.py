@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,11 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 NAMES = names("v")
-#: Linux counts segments, halves whole windows and grows slow start by all that is acknowledged.
-LIKE_LINUX = {
-    "reno": "reno:counting=per-byte,threshold=whole-segments,halved=window",
-    "cubic": "cubic+hystart++",
-}
+#: Where samples of the comparison go, a line of JSON a run.
+KEPT: Path | None = None
+#: The kernel's own, and the library's. Linux counts segments, halves whole windows and grows slow
+#: start by all that is acknowledged.
+PAIRS = (
+    ("reno", "reno:counting=per-byte,threshold=whole-segments,halved=window,segments_per_ack=1000"),
+    ("cubic", "cubic+hystart++"),
+    ("cubic", "cubic:segments_per_ack=1000"),
+)
 #: Mbit/s, ms, bytes of buffer: about one bandwidth-delay product.
 PATHS = ((20.0, 20.0, 50_000), (50.0, 40.0, 250_000))
 
@@ -56,32 +62,55 @@ def fallbacks(said: dict[str, Any]) -> str:
 
 def compare(runs: int, seconds: float) -> None:
     """The crate's Reno and CUBIC against the kernel's own, in turns."""
-    head("path", "algorithm", "goodput Mbit/s", "mean window", "period s", "retransmissions", "events under Reno")
+    head("path", "algorithm", "goodput Mbit/s", "mean window", "the same from 15 s on", "period s", "retransmissions",
+         "ACKs under Reno", "packets late")  # fmt: skip
     for mbps, rtt, buffer in PATHS:
-        for own, label in LIKE_LINUX.items():
-            results: dict[str, list[Transfer]] = {own: [], label: []}
-            under_reno = 0
-            events = 0
+        for own, label in PAIRS:
+            tried: dict[str, list[Tried]] = {f"{own} (kernel's)": [], label: []}
             for _ in range(runs):
-                with Path2(mbps, rtt, buffer) as path:
-                    results[own].append(path.send(own, seconds))
-                name = next(NAMES)
-                with Path2(mbps, rtt, buffer) as path, Run(name, label) as run:
-                    results[label].append(path.send(name, seconds))
-                    said = run.stop()
-                under_reno += said["fallback_events"]
-                events += said["events"]
-            for what, transfers in results.items():
-                periods = [period for one in transfers if (period := one.period()) is not None]
-                row(
-                    f"{mbps:g} Mbit/s, {rtt:g} ms",
-                    f"{what} (kernel's)" if what == own else what,
-                    f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
-                    f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
-                    f"{statistics.median(periods):.2f}" if periods else "-",
-                    f"{statistics.median(one.retransmits[-1] for one in transfers):.0f}",
-                    "" if what == own else f"{under_reno}/{events}",
-                )
+                tried[f"{own} (kernel's)"].append(one_run((mbps, rtt, buffer), own, None, seconds))
+                tried[label].append(one_run((mbps, rtt, buffer), label, next(NAMES), seconds))
+            for what, each in tried.items():
+                row(f"{mbps:g} Mbit/s, {rtt:g} ms", what, *measures(each))
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run of a comparison."""
+
+    transfer: Transfer
+    fallback_events: int
+    packets: int
+    late: int
+
+
+def one_run(where: tuple[float, float, int], what: str, name: str | None, seconds: float) -> Tried:
+    """Send under the kernel's algorithm, or under one of the library with a name."""
+    with contextlib.ExitStack() as stack:
+        path = stack.enter_context(Path2(*where))
+        run = stack.enter_context(Run(name, what, "--realtime")) if name else None
+        transfer = path.send(name or what, seconds)
+        fallback = run.stop()["fallback_events"] if run else 0
+    if KEPT is not None:
+        with KEPT.open("a", encoding="ascii") as file:
+            document = {"path": where, "what": what, "late": path.late, **asdict(transfer)}
+            file.write(json.dumps(document) + "\n")
+    return Tried(transfer, fallback, path.packets, path.late)
+
+
+def measures(tried: Sequence[Tried]) -> list[str]:
+    """Return the cells of runs: medians."""
+    transfers = [one.transfer for one in tried]
+    periods = [period for one in transfers if (period := one.period()) is not None]
+    return [
+        f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
+        f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
+        f"{statistics.median(one.mean(one.cwnd, 15) for one in transfers):.1f}" if transfers[0].time[-1] > 16 else "-",
+        f"{statistics.median(periods):.2f}" if periods else "-",
+        " ".join(str(one.retransmits[-1]) for one in transfers),
+        str(sum(one.fallback_events for one in tried)),
+        f"{sum(one.late for one in tried)}/{sum(one.packets for one in tried)}",
+    ]
 
 
 def senders(_runs: int, seconds: float) -> None:
@@ -270,7 +299,10 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; the first three if none is named")
     parser.add_argument("--runs", type=int, default=3, help="runs of each algorithm of the comparison")
     parser.add_argument("--seconds", type=float, help="seconds of each transfer")
+    parser.add_argument("--keep", type=Path, help="file to which the samples of the comparison are added")
     arguments = parser.parse_args()
+    global KEPT  # noqa: PLW0603
+    KEPT = arguments.keep
     if os.geteuid() != 0:
         sys.exit("needs root")
     load = os.getloadavg()[0]

@@ -49,13 +49,13 @@ pub fn kernel_list() -> PyResult<String> {
 
 /// An algorithm: its text, or that of a scenario's flow, by index.
 #[derive(FromPyObject)]
-enum Chosen<'py> {
+pub enum Chosen<'py> {
     Text(String),
     OfFlow(PyRef<'py, Scenario>, usize),
 }
 
 impl Chosen<'_> {
-    fn selection(&self) -> PyResult<Selection> {
+    pub fn selection(&self) -> PyResult<Selection> {
         match self {
             Self::Text(text) => {
                 registry().read(text).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -81,7 +81,8 @@ impl KernelSession {
     /// index of a flow. `nap_us`: time between two polls of the ring; 0: busy; none: every event
     /// wakes.
     #[new]
-    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
+    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None, pairs=false))]
+    #[expect(clippy::too_many_arguments, reason = "the keywords of a Python constructor")]
     fn new(
         py: Python<'_>,
         algorithm: Chosen<'_>,
@@ -90,6 +91,7 @@ impl KernelSession {
         realtime: bool,
         record: Option<PathBuf>,
         sent: Option<String>,
+        pairs: bool,
     ) -> PyResult<Self> {
         let selection = algorithm.selection()?;
         let poll = match nap_us {
@@ -97,7 +99,7 @@ impl KernelSession {
             Some(0) => Poll::Busy,
             Some(nap) => Poll::Nap(Duration::from_micros(nap)),
         };
-        let options = Options { name, selection, poll, realtime, sent, record };
+        let options = Options { name, selection, poll, realtime, sent, pairs, record };
         let session = py.detach(|| Session::start(options));
         session.map(|session| Self(Arc::new(session))).map_err(|error| PyOSError::new_err(error.to_string()))
     }
@@ -162,6 +164,7 @@ fn described(py: Python<'_>, status: &Status) -> Value {
         "flows": status.flows.iter().map(flow).collect::<Vec<_>>(),
         "events": status.counts.events, "flows_so_far": status.counts.flows, "adopted": status.counts.adopted,
         "gaps": status.counts.gaps, "fallback_events": status.counts.fallback_events,
+        "pair_reports": status.counts.reports,
         "without_slot": status.totals.without_slot, "lost_events": status.totals.lost_events,
         "fallbacks": status.totals.fallbacks, "ended": counts(&status.ended),
         "latency_us": { "p50": microseconds(0.5), "p99": microseconds(0.99), "p99.9": microseconds(0.999), "max": microseconds(1.0) },

@@ -12,6 +12,7 @@ use selfclock_kernel::objects::{OBJECTS, object_of};
 use serde_json::{Value, json};
 
 use crate::control::registry;
+use crate::kernel::Chosen;
 
 fn selection(text: &str) -> PyResult<Selection> {
     registry().read(text).map_err(|error| PyValueError::new_err(error.to_string()))
@@ -24,14 +25,19 @@ pub fn kernel_objects() -> String {
     Value::Array(OBJECTS.iter().map(row).collect()).to_string()
 }
 
-/// Loads an algorithm and registers it under a name. Returns the number of verified programs.
+/// Loads an algorithm, or that of a scenario's flow, and registers it under a name. Returns the
+/// number of verified programs.
 #[pyfunction]
-pub fn kernel_load(py: Python<'_>, algorithm: &str, name: &str) -> PyResult<usize> {
-    let selection = selection(algorithm)?;
+pub fn kernel_load(py: Python<'_>, algorithm: Chosen<'_>, name: &str) -> PyResult<usize> {
+    let selection = algorithm.selection()?;
+    let label = match &algorithm {
+        Chosen::Text(text) => text.clone(),
+        Chosen::OfFlow(..) => selection.label(),
+    };
     let object = object_of(&selection).ok_or_else(|| {
         PyLookupError::new_err(format!("{} is not compiled for the kernel", selection.label()))
     })?;
-    let loaded = py.detach(|| install(object, &selection, algorithm, name));
+    let loaded = py.detach(|| install(object, &selection, &label, name));
     loaded.map(|loaded| loaded.programs).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
 }
 

@@ -13,7 +13,7 @@ from click.exceptions import Exit
 from selfclock import hints
 from selfclock._core import EmulationError, ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
-from selfclock.cli.options import PATH, format_option, out_option, seed_option, set_option
+from selfclock.cli.options import PATH, format_option, lateness_options, out_option, seed_option, set_option, span
 from selfclock.cli.tables import print_summary
 from selfclock.emulate.addresses import emulated_hosts, named
 from selfclock.emulate.commands import commands
@@ -27,7 +27,6 @@ from selfclock.provenance import replaced
 from selfclock.report.publish import write_run
 from selfclock.save import identity, parse_formats, staged
 from selfclock.scenario import Scenario
-from selfclock.scenario.quantity import Time, one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,20 +56,7 @@ EXAMPLES = (
 @click.option(
     "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
 )
-@click.option(
-    "--p99",
-    default="1 ms",
-    metavar="TIME",
-    show_default=True,
-    help="A run is invalid if more than 1 % of the packets are later than this.",
-)
-@click.option(
-    "--worst",
-    default="10 ms",
-    metavar="TIME",
-    show_default=True,
-    help="A run is invalid if any packet is later than this.",
-)
+@lateness_options
 @click.option("--live/--no-live", default=None, help="Show a status line.  [default: unless the command is a shell]")
 @click.option(
     "--clean", "tidy", is_flag=True, help="Remove the remains of a killed emulation with --internet, and exit."
@@ -107,13 +93,13 @@ def command(
     hosts = emulated_hosts(loaded) if outside is None else emulated_hosts(loaded, free_network())
     chosen = commands(words, host, hosts)
     how = Settings(
-        seconds=None if lasts is None else _span(lasts, "--for"),
+        seconds=None if lasts is None else span(lasts, "--for"),
         outside=None if outside is None else _machine(outside, hosts, chosen),
         internet=internet,
         sysctls=dict(map(_setting, sysctls)),
         live=_is_quiet(chosen) if live is None else live,
-        bound_p99_s=_span(p99, "--p99"),
-        bound_worst_s=_span(worst, "--worst"),
+        bound_p99_s=span(p99, "--p99"),
+        bound_worst_s=span(worst, "--worst"),
     )
     directory = out or Path("results") / loaded.name
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
@@ -166,14 +152,6 @@ def _emulated(
         result, status = emulate(scenario, hosts, chosen, how, aside if record else None)
         write_run(result, aside, formats=kinds, also=recorded_files(scenario) if record else {})
     return result, status
-
-
-def _span(text: str, option: str) -> float:
-    """Return a time above 0 in seconds."""
-    found = one(text, Time, option).seconds
-    if found <= 0:
-        raise UsageError(f"{option}: {text!r} is not a time above 0")
-    return found
 
 
 def _setting(text: str) -> tuple[str, str]:

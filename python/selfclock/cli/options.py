@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 import click
 
 from selfclock.algorithms import algorithms, queues, routers
+from selfclock.cli.messages import UsageError
 from selfclock.save import FORMATS, check_writable
+from selfclock.scenario.quantity import Time, one
 from selfclock.threads import MOST_THREADS
 
 if TYPE_CHECKING:
@@ -126,3 +128,22 @@ set_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(0, 2**63 - 1), metavar="N", help="Seed of every random stream."
 )
+
+
+def lateness_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the bounds beyond which a run in real time is invalid."""
+    for option, default, who in (
+        ("--worst", "10 ms", "any packet is"),
+        ("--p99", "1 ms", "more than 1 % of the packets are"),
+    ):
+        text = f"A run is invalid if {who} later than this."
+        command = click.option(option, default=default, metavar="TIME", show_default=True, help=text)(command)
+    return command
+
+
+def span(text: str, option: str) -> float:
+    """Return a time above 0 in seconds."""
+    found = one(text, Time, option).seconds
+    if found <= 0:
+        raise UsageError(f"{option}: {text!r} is not a time above 0")
+    return found

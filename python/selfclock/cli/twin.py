@@ -11,8 +11,8 @@ from click.exceptions import Exit
 
 from selfclock._core import EmulationError
 from selfclock.cli.layout import Column, print_table
-from selfclock.cli.messages import FAILED, UsageError, fail, note, print_written
-from selfclock.cli.options import PATH, json_option, out_option, seed_option, set_option
+from selfclock.cli.messages import FAILED, fail, note, print_written
+from selfclock.cli.options import PATH, json_option, lateness_options, out_option, seed_option, set_option, span
 from selfclock.kernel.twin import TwinSettings, twin
 from selfclock.kernel.twin.tables import apart, cells
 from selfclock.own import load_algorithms
@@ -20,7 +20,6 @@ from selfclock.provenance import replaced
 from selfclock.report.twin import publish_twin
 from selfclock.save import check_writable, identity
 from selfclock.scenario import Scenario
-from selfclock.scenario.quantity import Time, one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,20 +33,7 @@ if TYPE_CHECKING:
 @click.option("--for", "lasts", metavar="TIME", help="Duration of each run.  [default: the scenario's]")
 @click.option("--own", metavar="NAME", help="Kernel algorithm for every flow.  [default: the one of each flow's name]")
 @click.option("--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of an algorithm.")
-@click.option(
-    "--p99",
-    default="1 ms",
-    metavar="TIME",
-    show_default=True,
-    help="A run is invalid if more than 1 % of the packets are later than this.",
-)
-@click.option(
-    "--worst",
-    default="10 ms",
-    metavar="TIME",
-    show_default=True,
-    help="A run is invalid if any packet is later than this.",
-)
+@lateness_options
 @out_option
 @json_option
 def twin_command(
@@ -69,7 +55,7 @@ def twin_command(
     loaded = loaded if seed is None else loaded.with_seed(seed)
     directory = out or Path("results") / f"{loaded.name}-twin"
     check_writable(directory)
-    how = TwinSettings(own=own, bound_p99_s=_span(p99, "--p99"), bound_worst_s=_span(worst, "--worst"), tell=_tell)
+    how = TwinSettings(own=own, bound_p99_s=span(p99, "--p99"), bound_worst_s=span(worst, "--worst"), tell=_tell)
     note(*loaded.notes, replaced(directory, "twin.json", identity([loaded])))
     try:
         found = twin(loaded, how)
@@ -91,14 +77,6 @@ def twin_command(
 def _tell(what: str) -> None:
     sys.stderr.write(f"{what} ...\n")
     sys.stderr.flush()
-
-
-def _span(text: str, option: str) -> float:
-    """Return a time above 0 in seconds."""
-    found = one(text, Time, option).seconds
-    if found <= 0:
-        raise UsageError(f"{option}: {text!r} is no time above 0")
-    return found
 
 
 def _print(found: Twin) -> None:

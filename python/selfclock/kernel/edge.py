@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import _core
 from selfclock.kernel.machine import KernelError, need_linux
+from selfclock.kernel.thread import Running
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
-    from typing import Self
 
 #: A scenario with the device's router; its flow represents all passing ones.
 _SCENARIO = """\
@@ -70,7 +68,7 @@ def router(rate: str, buffer: str, settings: Sequence[str] = ()) -> Scenario:
     return Scenario.parse(_SCENARIO.format(rate=rate, buffer=buffer), "edge", overrides)
 
 
-class Edge:
+class Edge(Running[EdgeStatus]):
     """The router of a scenario at a device, until the end of a `with` block; then windows pass unchanged."""
 
     def __init__(self, scenario: Scenario, device: str, *, limits: bool = True) -> None:
@@ -80,30 +78,7 @@ class Edge:
             self._core = _core.KernelEdge(scenario._core, device)
         except (OSError, ValueError) as error:
             raise KernelError(str(error)) from None
-        self._error: OSError | None = None
-        self._thread = threading.Thread(target=self._run, args=[limits], name="selfclock-edge", daemon=True)
-        self._thread.start()
-
-    def _run(self, limits: bool) -> None:
-        try:
-            self._core.run(limits)
-        except OSError as error:
-            self._error = error
-
-    def __enter__(self) -> Self:
-        """Return the edge."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        self.stop()
-
-    @property
-    def is_running(self) -> bool:
-        """It limits windows."""
-        return self._thread.is_alive()
+        super().__init__(lambda: self._core.run(limits), self._core.stop, "selfclock-edge")
 
     def status(self) -> EdgeStatus:
         """Return the current flows."""
@@ -112,8 +87,7 @@ class Edge:
 
     def stop(self) -> EdgeStatus:
         """End it, and return the last flows."""
-        self._core.stop()
-        self._thread.join()
+        found = super().stop()
         if self._error is not None:
             raise KernelError(f"the limits cannot be written: {self._error.strerror or self._error}")
-        return self.status()
+        return found

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from selfclock import _core
 from selfclock.kernel.machine import KernelError, need_linux
+from selfclock.kernel.thread import Running
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from os import PathLike
-    from types import TracebackType
-    from typing import Self
+
+    from selfclock.scenario import Scenario
 
 #: Linux's own names of congestion controls, modules included.
 LINUX = frozenset(
@@ -94,6 +94,16 @@ def objects() -> list[Object]:
     return [Object(**row) for row in json.loads(_core.kernel_objects())]
 
 
+class NotCompiledError(KernelError):
+    """An algorithm is not compiled for the kernel."""
+
+    def __init__(self, what: str) -> None:
+        """Say what is not, and what is."""
+        there = ", ".join(each.algorithm for each in objects()) or "none"
+        super().__init__(f"{what}; those that are: {there}. selfclock kernel run takes any")
+        self.what = what
+
+
 def usual_name(algorithm: str) -> str:
     """Return the default name in the kernel: the label, with the prefix "sc_" if Linux uses it, too."""
     label = algorithm.partition(":")[0].strip()
@@ -101,18 +111,19 @@ def usual_name(algorithm: str) -> str:
     return f"sc_{name}"[:LONGEST] if name in LINUX else name[:LONGEST].strip("_")
 
 
-def load(algorithm: str, name: str | None = None) -> str:
-    """Load an algorithm such as "cubic+hystart++:beta=0.8"; return the name by which sockets choose it.
+def load(algorithm: str | tuple[Scenario, int], name: str | None = None) -> str:
+    """Load an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by its index.
 
-    It decides in the kernel until unloaded, without a process.
+    Return the name by which sockets choose it. It decides in the kernel until unloaded, without a process.
     """
     need_linux()
-    name = usual_name(algorithm) if name is None else name
+    if name is None:
+        name = usual_name(algorithm if isinstance(algorithm, str) else "selfclock")
+    chosen = algorithm if isinstance(algorithm, str) else (algorithm[0]._core, algorithm[1])
     try:
-        _core.kernel_load(algorithm, name)
+        _core.kernel_load(chosen, name)
     except LookupError as error:
-        there = ", ".join(each.algorithm for each in objects()) or "none"
-        raise KernelError(f"{error.args[0]}; those that are: {there}. selfclock kernel run takes any") from None
+        raise NotCompiledError(str(error.args[0])) from None
     except ValueError as error:
         raise KernelError(f"algorithm: {error}") from None
     except OSError as error:
@@ -154,8 +165,11 @@ def _rows(ask: Callable[[], str]) -> list[Resident]:
         raise KernelError("this needs the capability CAP_SYS_ADMIN: run it as root") from None
 
 
-class Recording:
-    """Events and decisions of connections that begin from now on, written until the end of a `with` block."""
+class Recording(Running[Recorded]):
+    """Events and decisions of connections that begin from now on.
+
+    Written until the end of a `with` block, or until the algorithm is gone.
+    """
 
     def __init__(self, path: str | PathLike[str], name: str | None = None) -> None:
         """Record the loaded algorithm with this name, or the only one, into a file."""
@@ -170,30 +184,8 @@ class Recording:
             raise KernelError(f"record: {error.strerror or error}") from None
         self.name = self._core.name
         self.algorithm = self._core.algorithm
-        self._thread = threading.Thread(target=self._core.run, name="selfclock-record", daemon=True)
-        self._thread.start()
-
-    def __enter__(self) -> Self:
-        """Return the recording."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        self.stop()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it is recording; it stops when the algorithm is gone."""
-        return self._thread.is_alive()
+        super().__init__(self._core.run, self._core.stop, "selfclock-record")
 
     def status(self) -> Recorded:
         """Return what has been recorded so far."""
         return Recorded(**json.loads(self._core.status()))
-
-    def stop(self) -> Recorded:
-        """End it, and return what has been recorded."""
-        self._core.stop()
-        self._thread.join()
-        return self.status()

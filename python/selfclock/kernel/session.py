@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
 from selfclock.kernel.machine import KernelError, need_linux
+from selfclock.kernel.thread import Running
 
 if TYPE_CHECKING:
     from os import PathLike
-    from types import TracebackType
-    from typing import Self
 
     from selfclock.scenario import Scenario
 
@@ -55,6 +53,8 @@ class Status:
     gaps: int
     #: Events of connections that Reno controlled.
     fallback_events: int
+    #: Reports of receivers on pairs of segments.
+    pair_reports: int
     without_slot: int
     lost_events: int
     fallbacks: int
@@ -73,11 +73,11 @@ class Status:
     asked_to_stop: bool
 
 
-class Session:
+class Session(Running[Status]):
     """An algorithm in control of real connections, until the end of a `with` block.
 
     Sockets choose it by name (TCP_CONGESTION). At the end the name is unregistered and connections
-    continue under Reno.
+    continue under Reno. `selfclock kernel unload` ends it, too.
     """
 
     def __init__(
@@ -89,51 +89,29 @@ class Session:
         realtime: bool = False,
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
+        pairs: bool = False,
     ) -> None:
         """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by index.
 
         `nap_us` is the time between two polls for events: 0 polls continuously and occupies a core;
-        `None` wakes for every event, which costs the kernel some 15 µs each. `sent` names the
+        `None` wakes for every event, which costs the kernel some 15 Âµs each. `sent` names the
         device of this network namespace that reports each data packet as it takes it; without one
-        the algorithm sees packets at the next ACK.
+        the algorithm sees packets at the next ACK. `pairs` marks pairs of segments by TCP options
+        and reports their arrival to the algorithm, if the receiver is on this machine, too.
         """
         need_linux()
         try:
             chosen = algorithm if isinstance(algorithm, str) else (algorithm[0]._core, algorithm[1])
-            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent)
+            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent, pairs)
         except ValueError as error:
             raise KernelError(f"algorithm: {error}") from None
         except OSError as error:
             raise KernelError(str(error)) from None
         #: Connections left behind by an earlier process.
         self.taken_over: int = self._core.taken_over
-        # A Python thread: one not started by Python would need a new thread state for every call of
-        # a Python algorithm.
-        self._thread = threading.Thread(target=self._core.run, name="selfclock-kernel", daemon=True)
-        self._thread.start()
-
-    def __enter__(self) -> Self:
-        """Return the session."""
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """End it."""
-        self.stop()
-
-    @property
-    def is_running(self) -> bool:
-        """Whether it drives connections; it stops after `selfclock kernel unload`."""
-        return self._thread.is_alive()
+        super().__init__(self._core.run, self._core.stop, "selfclock-kernel")
 
     def status(self) -> Status:
         """Return the progress, at most 0.2 s old."""
         document = json.loads(self._core.status())
         return Status(**{**document, "flows": [FlowStatus(**flow) for flow in document["flows"]]})
-
-    def stop(self) -> Status:
-        """Unregister the name, complete the record, and return the progress."""
-        self._core.stop()
-        self._thread.join()
-        return self.status()

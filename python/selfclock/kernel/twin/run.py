@@ -8,7 +8,7 @@ import os
 import sys
 import tempfile
 import time
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from selfclock.emulate.session import Command, Files, Settings
 from selfclock.emulate.session import Session as Emulation
 from selfclock.errors import WorkError
 from selfclock.kernel.machine import KernelError, check, need_linux
+from selfclock.kernel.resident import NotCompiledError, load, residents, unload_residents
 from selfclock.kernel.session import Session
 from selfclock.kernel.twin import traffic
 from selfclock.kernel.twin.measures import Measures, Series, measured
@@ -51,7 +52,10 @@ SYSCTLS = {
 #: Links and flows are sampled as often in the simulator as on the hosts.
 INTERVAL = f"{traffic.INTERVAL_S * 1e3:g} ms"
 
-SIMULATED, BRIDGED, OWN = "simulated", "bridge", "own"
+SIMULATED, BRIDGED, RESIDENT, OWN = "simulated", "bridge", "resident", "own"
+
+#: Names of algorithms that decide in the kernel begin so; the process follows.
+PREFIX = "sct"
 
 
 class TwinRunError(WorkError):
@@ -132,6 +136,14 @@ def twin(scenario: Scenario, settings: TwinSettings = TwinSettings()) -> Twin:
         settings.tell("real connections under the library's algorithm")
         column = real(sampled, flows, names, settings, (BRIDGED, "real TCP, library's algorithm", labels))
     columns.append(_with_answers(column, [session.status() for session in sessions]))
+    with resident(sampled, flows, notes) as loaded:
+        if loaded is not None:
+            settings.tell("real connections under the library's algorithm, decided in the kernel")
+            what = (RESIDENT, "real TCP, decided in the kernel", labels)
+            column = real(sampled, flows, loaded, settings, what)
+            counts = [each for each in residents() if each.name in loaded]
+            answered = sum(each.acks for each in counts), sum(each.fallback_acks for each in counts)
+            columns.append(replace(column, answered=answered))
     if own is not None:
         settings.tell("real connections under the kernel's own algorithm")
         columns.append(real(sampled, flows, own, settings, (OWN, "real TCP, kernel's own", tuple(own))))
@@ -205,11 +217,40 @@ def bridged(scenario: Scenario, flows: Sequence[Sender]) -> Iterator[tuple[list[
         yield [sessions[sender.control][0] for sender in flows], [session for _, session in sessions.values()]
 
 
+@contextlib.contextmanager
+def resident(scenario: Scenario, flows: Sequence[Sender], notes: list[str]) -> Iterator[list[str] | None]:
+    """Load the algorithms of the flows to decide in the kernel; give the name of each flow's.
+
+    None, with a note, if one of them is not compiled for the kernel. The block unloads them.
+    """
+    for left in residents():
+        # Of a twin that was killed.
+        pid = left.name.removeprefix(PREFIX).partition("_")[0]
+        if left.name.startswith(PREFIX) and pid.isdigit() and not Path("/proc", pid).exists():
+            unload_residents(left.name)
+    names: dict[str, str] = {}
+    try:
+        for sender in flows:
+            if sender.control not in names:
+                name = f"{PREFIX}{os.getpid()}_{len(names)}"
+                try:
+                    load((scenario, sender.index), name)
+                except NotCompiledError as error:
+                    notes.append(f"not decided in the kernel: {error.what}")
+                    yield None
+                    return
+                names[sender.control] = name
+        yield [names[sender.control] for sender in flows]
+    finally:
+        for name in names.values():
+            unload_residents(name)
+
+
 def _with_answers(column: Column, statuses: Sequence[Status]) -> Column:
     """Add the numbers of ACKs under the algorithms, and under Reno for lack of answers."""
     counts = [status.ended for status in statuses] + [flow.counts for status in statuses for flow in status.flows]
-    total = tuple(sum(count[key] for count in counts) for key in ("applied", "fallback_acks"))
-    return Column(**{**column.__dict__, "answered": total})
+    total = [sum(count[key] for count in counts) for key in ("applied", "fallback_acks")]
+    return replace(column, answered=(total[0], total[1]))
 
 
 def real(
