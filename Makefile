@@ -14,6 +14,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .DELETE_ON_ERROR:
 # A folder has this name.
 .PHONY: lab lab-prerequisites lab-test
+.PHONY: kernel-proof kernel-native-tables
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test rust-test python-test untested lint docs docs-long figures chart-library record record-full bench adapters careless package scorecards scorecard-truths sweep-10000 verify verify-night golden instructions instructions-record oracles load misbehaviour mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object kernel-objects kernel-float adapters-s2n live-bench
 
 help:
@@ -43,6 +44,7 @@ help:
 	@echo 'make careless   what careless users do to it: signals in every command, little memory, locales'
 	@echo 'make kernel-test  algorithms in control of real Linux TCP, in namespaces of their own; needs root'
 	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
+	@echo 'make kernel-proof  a million events of each of five algorithms, decided in the kernel, replayed bit for bit; kernel-native-tables: the tables of docs/kernel-native.md; as root'
 	@echo 'make kernel-native-qemu  every compiled algorithm in another kernel, emulated; needs qemu-system-x86 and busybox-static, downloads a kernel'
 	@echo 'make kernel-validation  the figures of docs/kernel.md: 12 minutes on an idle machine; needs root'
 	@echo 'make kernel-object  compile the kernel part again; needs clang and llvm of the version in crates/kernel/bpf/COMPILER'
@@ -300,6 +302,14 @@ kernel-test: build
 # What decides in the kernel itself; a part of kernel-test.
 kernel-native-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py
+
+# A million events of each of five algorithms, decided in the kernel, replayed bit for bit; EVENTS=N makes it shorter.
+kernel-proof: build
+	$(BIN)/python tests/kernel/native_proof.py $(if $(EVENTS),--events $(EVENTS))
+
+# The tables of docs/kernel-native.md, on an idle machine.
+kernel-native-tables: build
+	$(BIN)/python tests/kernel/native_tables.py
 
 # The same objects in another kernel, in a machine that is emulated in software.
 kernel-native-qemu:

@@ -92,6 +92,18 @@ def test_no_process_is_needed(name: str) -> None:
     assert good("unload", name)["unloaded"][0]["name"] == name
 
 
+def test_every_algorithm_loads_by_its_label(name: str) -> None:
+    """Each line of `kernel list` is an algorithm that the verifier of this kernel accepts."""
+    labels = [each.algorithm for each in kernel.objects()]
+    assert {"highspeed", "reno+hystart++", "reno+limited"} <= set(labels)
+    for label in labels:
+        assert kernel.load(label, name) == name
+        loaded = resident(name)
+        assert loaded is not None
+        assert loaded.algorithm == label
+        kernel.unload_residents(name)
+
+
 def test_parameters_reach_the_kernel(name: str, tmp_path: Path) -> None:
     """One object serves all parameters: the decisions are those of this beta, and not those of the usual one."""
     good("load", "cubic", "--set", "beta=0.3", "--name", name)
@@ -241,11 +253,13 @@ def test_a_recorder_is_killed(name: str, tmp_path: Path) -> None:
         assert there.recorder is None
         assert there.lost_records > 0
         assert "was killed" in refused("replay", str(tmp_path / "killed"))
-        with kernel.Recording(tmp_path / "events", name) as recording:
-            path.send(name, 2)
-            recorded = recording.stop()
-    assert (recorded.flows, recorded.lost, recorded.cut) == (1, 0, 0)
-    assert kernel.replay(tmp_path / "events").events == recorded.events
+        # Twice: the end of the first, when its object goes, does not end the second.
+        for number in range(2):
+            with kernel.Recording(tmp_path / f"events{number}", name) as recording:
+                path.send(name, 2)
+                recorded = recording.stop()
+            assert (recorded.flows, recorded.lost, recorded.cut) == (1, 0, 0)
+            assert kernel.replay(tmp_path / f"events{number}").events == recorded.events
     good("unload", name)
 
 

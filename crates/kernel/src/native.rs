@@ -37,31 +37,23 @@ macro_rules! object {
         }
 
         /// An ACK of a connection.
-        ///
-        /// # Safety
-        /// The event is an ACK.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn sc_ack(
+        pub extern "C" fn sc_ack(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
         ) {
-            unsafe { core::hint::assert_unchecked(event.kind == $crate::event::kind::ACK) };
-            *answer = flow.on(event);
+            *answer = flow.ack(event);
         }
 
         /// Something else happened to a connection: apart, for the stack of a program is small.
-        ///
-        /// # Safety
-        /// The event is no ACK.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn sc_other(
+        pub extern "C" fn sc_other(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
         ) {
-            unsafe { core::hint::assert_unchecked(event.kind != $crate::event::kind::ACK) };
-            *answer = flow.on(event);
+            *answer = flow.change(event);
         }
 
         #[panic_handler]

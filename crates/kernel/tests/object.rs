@@ -5,12 +5,14 @@
 use std::path::Path;
 use std::process::Command;
 
+use selfclock_congestion::Registry;
 use selfclock_kernel::event::KernelEvent;
 use selfclock_kernel::linux::device::{EDGE, TAP};
 use selfclock_kernel::linux::load::BRIDGE;
 use selfclock_kernel::linux::object::Object;
 use selfclock_kernel::linux::ring;
 use selfclock_kernel::linux::slots::SLOTS;
+use selfclock_kernel::objects::{OBJECTS, object_of};
 
 /// The operations, the maps, and that calls and maps are resolved within the code.
 #[test]
@@ -39,7 +41,7 @@ fn programs_and_maps() {
     for program in &object.programs {
         assert_eq!(program.code.len() % 8, 0);
         assert!(
-            program.maps.iter().all(|(at, _)| program.code[*at] == 0x18),
+            program.maps.iter().all(|each| program.code[each.at] == 0x18),
             "{}: loads of 64 bits",
             program.member
         );
@@ -130,4 +132,33 @@ fn programs_for_a_device() {
     assert_eq!(edge, sections);
     assert_eq!(maps, ["device", "flows", "limits", "passages"]);
     assert!(Object::read_sections(b"no object", &sections).is_none());
+}
+
+/// Every compiled algorithm is found by the label it is listed with, and can be read: the
+/// operations, the maps that the loader fills and looks at, and constants within their sections.
+#[test]
+fn objects_of_algorithms() {
+    let registry = Registry::built_in();
+    let mut with_constants = Vec::new();
+    for (label, bytes) in OBJECTS {
+        let selection = registry.read(label).expect("a label of the library");
+        assert!(object_of(&selection).is_some_and(|found| found == *bytes), "{label} is not found");
+        let words = selection.parameter_words().expect("built in");
+        let object = Object::read(bytes).unwrap_or_else(|| panic!("{label} cannot be read"));
+        assert_eq!((object.programs.len(), object.flags), (7, 1), "{label}");
+        let map = |name: &str| object.maps.iter().find(|map| map.name == name);
+        assert!(["control", "records", "flows"].iter().all(|name| map(name).is_some()), "{label}");
+        assert!(map("parameters").is_some_and(|map| map.value_size as usize >= 8 * words.len()), "{label}");
+        for reference in object.programs.iter().flat_map(|program| &program.maps) {
+            let named = map(&reference.map).unwrap_or_else(|| panic!("{label}: no {}", reference.map));
+            let Some(place) = reference.place else { continue };
+            assert!((place as usize) < named.constants.len(), "{label}: {place} in {}", named.name);
+            with_constants.push(*label);
+        }
+    }
+    with_constants.dedup();
+    // Its logarithm has tables.
+    assert_eq!(with_constants, ["highspeed"]);
+    let other = registry.read("xcp").expect("an algorithm that is not compiled");
+    assert_eq!(object_of(&other), None);
 }

@@ -134,15 +134,43 @@ impl<C: Control> Flow<C> {
 
     /// Something happened. Returns what the kernel is to do now.
     pub fn on(&mut self, event: &KernelEvent) -> Answer {
+        match event.kind {
+            kind::ACK => self.ack(event),
+            kind::SENT => self.answer(event, |flow, now| flow.on_packet(event, now)),
+            _ => self.change(event),
+        }
+    }
+
+    /// An ACK arrived: [`Flow::on`] for events of this kind.
+    #[inline(always)]
+    pub fn ack(&mut self, event: &KernelEvent) -> Answer {
+        self.answer(event, |flow, now| flow.on_ack(event, now))
+    }
+
+    /// Something happened that is neither an ACK nor a packet: [`Flow::on`] for events of these
+    /// kinds.
+    #[inline(always)]
+    pub fn change(&mut self, event: &KernelEvent) -> Answer {
+        self.answer(event, |flow, now| flow.on_change(event, now))
+    }
+
+    #[inline(always)]
+    fn answer(&mut self, event: &KernelEvent, does: impl FnOnce(&mut Self, Time)) -> Answer {
         let now = Time::from_picoseconds(event.now.saturating_sub(self.began).min(u64::MAX / 1000) * 1000);
         if event.mss != self.last.mss && event.mss > 0 {
             self.tell(MssChanged::new(now, Bytes(event.mss.into())));
         }
+        does(self, now);
+        self.last = *event;
+        let Setup { mss, header, .. } = setup(event);
+        Answer::of(self.control.controller(), mss, header, self.slope)
+    }
+
+    fn on_change(&mut self, event: &KernelEvent, now: Time) {
         match event.kind {
             kind::INIT if event.srtt_us > 0 => {
                 self.tell(Established::new(now, Some(microseconds(event.srtt_us))));
             }
-            kind::ACK => self.on_ack(event, now),
             kind::STATE => self.on_state(event, now),
             kind::UNDO => {
                 self.reduction = None;
@@ -155,12 +183,8 @@ impl<C: Control> Flow<C> {
                 self.sent = event.data_segs_out.wrapping_add(1);
                 self.tell_sent(Sent::new(now, mss, mss), true);
             }
-            kind::SENT => self.on_packet(event, now),
             _ => {}
         }
-        self.last = *event;
-        let Setup { mss, header, .. } = setup(event);
-        Answer::of(self.control.controller(), mss, header, self.slope)
     }
 
     fn tell(&mut self, event: impl Into<Event>) {

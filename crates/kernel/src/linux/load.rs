@@ -6,7 +6,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use super::btf::{Btf, kind};
-use super::object::{MapSpec, Object, Program};
+use super::object::{MapSpec, Object, Program, Reference};
 use super::sys::{Attributes, bpf_do, bpf_open, command};
 
 /// The kernel part: `bpf/bridge.bpf.c`, compiled. It holds no offset of a particular kernel.
@@ -126,7 +126,7 @@ pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
 /// Makes a map of an object with these types. Its name in the kernel says whose it is: `prefix` and
 /// the map's own.
 pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result<Map, LoadError> {
-    let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value) } = spec;
+    let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value), constants } = spec;
     let mut attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
         .into_iter()
         .fold(Attributes::new(), Attributes::number)
@@ -135,6 +135,10 @@ pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result
         attributes = attributes.number(0).fd(types).number(*key).number(*value);
     }
     let fd = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create a map"))?;
+    if !constants.is_empty() {
+        update(fd.as_fd(), &[0; 4], constants).map_err(failed("write constants"))?;
+        freeze(fd.as_fd()).map_err(failed("freeze constants"))?;
+    }
     Ok(Map { name: name.clone(), fd })
 }
 
@@ -147,6 +151,11 @@ pub fn create_maps(prefix: &str, object: &Object, types: BorrowedFd<'_>) -> Resu
 pub fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
     let attributes = Attributes::new().fd(map).number(0).read(key).read(value).long(0);
     bpf_do(command::MAP_UPDATE_ELEM, attributes)
+}
+
+/// Lets nobody change a map any more but programs.
+pub fn freeze(map: BorrowedFd<'_>) -> io::Result<()> {
+    bpf_do(command::MAP_FREEZE, Attributes::new().fd(map))
 }
 
 /// The kernel's description of an object: `struct bpf_map_info` or `struct bpf_link_info`.
@@ -244,19 +253,29 @@ pub(super) struct Purpose {
     pub operations: u32,
 }
 
+/// The code of a program with the descriptors of its maps: in a load of 64 bits, the source register
+/// says what is named.
+fn linked(program: &Program, maps: &[Map]) -> Result<Vec<u8>, LoadError> {
+    const MAP: u8 = 1;
+    const VALUE_OF_MAP: u8 = 2;
+    let mut code = program.code.clone();
+    for Reference { at, map, place } in &program.maps {
+        let map = maps.iter().find(|each| each.name == *map).ok_or(LoadError::BadObject)?;
+        let kind = if place.is_some() { VALUE_OF_MAP } else { MAP };
+        code[at + 1] = code[at + 1] & 15 | kind << 4;
+        code[at + 4..at + 8].copy_from_slice(&map.fd.as_raw_fd().to_ne_bytes());
+        code[at + 12..at + 16].copy_from_slice(&place.unwrap_or(0).to_ne_bytes());
+    }
+    Ok(code)
+}
+
 pub(super) fn load_program(
     program: &Program,
     maps: &[Map],
     btf: BorrowedFd<'_>,
     Purpose { kind, attach, operations }: Purpose,
 ) -> Result<OwnedFd, LoadError> {
-    let mut code = program.code.clone();
-    for (at, name) in &program.maps {
-        let map = maps.iter().find(|map| map.name == *name).ok_or(LoadError::BadObject)?;
-        // BPF_PSEUDO_MAP_FD, the source register of a load of 64 bits.
-        code[at + 1] = code[at + 1] & 15 | 1 << 4;
-        code[at + 4..at + 8].copy_from_slice(&map.fd.as_raw_fd().to_ne_bytes());
-    }
+    let code = linked(program, maps)?;
     let mut log = vec![0; 1 << 16];
     let once = |log: &mut [u8]| {
         let level = u32::from(!log.is_empty());

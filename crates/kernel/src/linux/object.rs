@@ -2,7 +2,7 @@
 //! maps and types read.
 
 use super::btf::{self, Btf, Records, kind};
-use super::elf::{Elf, Relocation, u32_at};
+use super::elf::{Elf, Relocation, Section, u32_at};
 
 /// A map that the object declares.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,6 +21,19 @@ pub struct MapSpec {
     pub flags: u32,
     /// Types of a key and a value, by their numbers in the object; 0: none.
     pub types: (u32, u32),
+    /// Constants that programs read in it: nobody changes them. Empty: none.
+    pub constants: Vec<u8>,
+}
+
+/// A map that is named in the code of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// Where in the code.
+    pub at: usize,
+    /// Name of the map.
+    pub map: String,
+    /// Place of a constant in the map's only value; `None`: the map itself is meant.
+    pub place: Option<u32>,
 }
 
 /// A program with everything that it calls.
@@ -31,8 +44,8 @@ pub struct Program {
     pub member: String,
     /// Instructions.
     pub code: Vec<u8>,
-    /// Where in the code which map is named.
-    pub maps: Vec<(usize, String)>,
+    /// The maps that are named in the code.
+    pub maps: Vec<Reference>,
     /// `struct bpf_func_info`: of each function its first instruction and its type.
     pub functions: Vec<u8>,
     /// `struct bpf_core_relo`: accesses to kernel structures, into which the kernel puts its own
@@ -55,6 +68,8 @@ pub struct Object {
 
 const OPS: &str = ".struct_ops.link";
 const INSTRUCTION: usize = 8;
+/// Sections of constants have names that begin like this.
+const CONSTANTS: &str = ".rodata";
 
 impl Object {
     /// Reads an object; `None` if it is none that can be loaded.
@@ -73,7 +88,7 @@ impl Object {
         }
         let flags = members.iter().find(|member| member.name == "flags")?.offset;
         let flags = u32_at(elf.sections[ops].data, flags)?;
-        let maps = maps(&types)?;
+        let maps = maps(&elf, &types)?;
         Some(Self { maps, programs, flags, btf })
     }
 }
@@ -92,19 +107,40 @@ impl Object {
             program.member = (*name).to_owned();
             programs.push(program);
         }
-        let maps = maps(&types)?;
+        let maps = maps(&elf, &types)?;
         Some(Self { maps, programs, flags: 0, btf })
     }
 }
 
-/// The maps: variables of a section, each a structure whose members say by their types what it is.
-fn maps(types: &Btf<'_>) -> Option<Vec<MapSpec>> {
+/// The maps: variables of a section, each a structure whose members say by their types what it is;
+/// and one for each section of constants.
+fn maps(elf: &Elf<'_>, types: &Btf<'_>) -> Option<Vec<MapSpec>> {
     let section = types.find(".maps", kind::DATASEC)?;
     let row = |number: u32| {
         let at = 3 + 3 * number as usize;
         types.word_of(section, at)
     };
-    (0..types.count(section)?).map(|number| map(types, row(number)?)).collect()
+    let declared = (0..types.count(section)?).map(|number| map(types, row(number)?));
+    let is_constant =
+        |section: &&Section<'_>| section.name.starts_with(CONSTANTS) && !section.data.is_empty();
+    let constants = elf.sections.iter().filter(is_constant).map(|section| Some(constants(section)));
+    declared.chain(constants).collect()
+}
+
+/// A map whose only value is a section of constants.
+fn constants(section: &Section<'_>) -> MapSpec {
+    const ARRAY: u32 = 2;
+    const READ_ONLY_FOR_PROGRAMS: u32 = 1 << 7;
+    MapSpec {
+        name: section.name.to_owned(),
+        kind: ARRAY,
+        key_size: 4,
+        value_size: section.data.len() as u32,
+        entries: 1,
+        flags: READ_ONLY_FOR_PROGRAMS,
+        types: (0, 0),
+        constants: section.data.to_vec(),
+    }
 }
 
 fn map(types: &Btf<'_>, variable: u32) -> Option<MapSpec> {
@@ -195,10 +231,16 @@ impl Linker<'_, '_> {
                 let distance = (base as i64 - at as i64) / INSTRUCTION as i64 - 1;
                 self.program.code[at + 4..at + 8].copy_from_slice(&(distance as i32).to_le_bytes());
             } else if let Some(Relocation { symbol, .. }) = relocation {
-                if self.elf.sections.get(symbol.section)?.name != ".maps" {
-                    return None;
-                }
-                self.program.maps.push((at, symbol.name.to_owned()));
+                let section = self.elf.sections.get(symbol.section)?;
+                let (map, place) = match section.name {
+                    ".maps" => (symbol.name, None),
+                    name if name.starts_with(CONSTANTS) => {
+                        let place = u32_at(&self.program.code, at + 4)? as usize + symbol.value;
+                        (name, Some(u32::try_from(place).ok().filter(|_| place < section.data.len())?))
+                    }
+                    _ => return None,
+                };
+                self.program.maps.push(Reference { at, map: map.to_owned(), place });
             }
         }
         Some(())

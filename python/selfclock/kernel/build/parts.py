@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 # Windows and models by the names of the registry, with their modules and types. Lotka-Volterra is
 # left out: its estimator spaces segments and times options, for which a congestion control of the
-# kernel has no hook. So are XCP and the starts that need options or probes, and HighSpeed, whose
-# logarithm has tables, for which the loader has no map.
+# kernel has no hook. So are XCP and the starts that need options or probes.
 _WINDOWS = {
     "reno": ("reno", "Reno"),
+    "highspeed": ("highspeed", "HighSpeed"),
     "scalable": ("scalable", "Scalable"),
     "fast": ("fast", "Fast"),
     "bic": ("bic", "Bic"),

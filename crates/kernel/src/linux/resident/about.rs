@@ -45,6 +45,7 @@ pub fn spec() -> MapSpec {
         entries: 1,
         flags: MMAPABLE,
         types: (0, 0),
+        constants: Vec::new(),
     }
 }
 

@@ -5,11 +5,11 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use selfclock_congestion::Selection;
 
 use super::super::load::{
-    LoadError, Map, create_map, create_maps, failed, kernel_types, load, load_types, update,
+    LoadError, Map, create_map, create_maps, failed, freeze, kernel_types, load, load_types, update,
 };
 use super::super::object::Object;
 use super::super::register::{check_name, map_id};
-use super::super::sys::{Attributes, bpf_do, command, seconds_since_1970};
+use super::super::sys::seconds_since_1970;
 use super::about::{Numbers, spec};
 use super::{About, Control, PREFIX, find};
 
@@ -73,7 +73,7 @@ fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Resul
     value.resize(spec.value_size as usize, 0);
     update(map, &[0; 4], &value).map_err(failed("write the parameters"))?;
     // What a connection began with is what is said of it: nobody changes it any more.
-    bpf_do(command::MAP_FREEZE, Attributes::new().fd(map)).map_err(failed("freeze the parameters"))
+    freeze(map).map_err(failed("freeze the parameters"))
 }
 
 fn describe(about: &Map, name: &str, label: &str, numbers: Numbers) -> Result<(), LoadError> {

@@ -52,6 +52,8 @@ pub struct Recorder {
     ring: Ring,
     writer: Mutex<Option<Writer<BufWriter<File>>>>,
     stop: AtomicBool,
+    /// Recording was switched off; since then it may be another recorder's.
+    ended: AtomicBool,
     recorded: Mutex<Recorded>,
 }
 
@@ -131,7 +133,8 @@ impl Recorder {
         // What a recorder that was killed has left.
         ring.skip();
         resident.control.set_recording(true);
-        Ok(Self { resident, ring, writer, stop: AtomicBool::new(false), recorded: Mutex::default() })
+        let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Self { resident, ring, writer, stop, ended, recorded: Mutex::default() })
     }
 
     /// Writes from this thread, until [`Self::stop`] or until nothing of the algorithm is left.
@@ -149,7 +152,7 @@ impl Recorder {
                 std::thread::sleep(NAP);
             }
         }
-        self.resident.control.set_recording(false);
+        self.end();
         // An event that was being written when that was switched off is in the ring a moment later.
         std::thread::sleep(Duration::from_millis(10));
         while self.drain(&mut flows, &mut writer, lost) > 0 {}
@@ -157,6 +160,12 @@ impl Recorder {
             && let Err(error) = writer.finish()
         {
             locked(&self.recorded).error = Some(error.to_string());
+        }
+    }
+
+    fn end(&self) {
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            self.resident.control.set_recording(false);
         }
     }
 
@@ -198,7 +207,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.resident.control.set_recording(false);
+        self.end();
     }
 }
 
