@@ -21,7 +21,8 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
-  kernel-objects kernel-float adapters-s2n live-bench
+  kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
+  live-bench
 
 help:
 	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
@@ -51,6 +52,9 @@ help:
 	@echo 'make careless            careless use: signals in every command, little memory, locales'
 	@echo 'make kernel-test         algorithms in control of real Linux TCP, in namespaces; needs root'
 	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
+	@echo 'make kernel-proof        a million events of each of five algorithms, decided in the kernel,'
+	@echo '                         replayed bit for bit; kernel-native-tables: the tables of'
+	@echo '                         docs/kernel-native.md; both as root'
 	@echo 'make kernel-native-qemu  every compiled algorithm in an emulated kernel, which is downloaded;'
 	@echo '                         needs qemu-system-x86 and busybox-static'
 	@echo 'make kernel-validation   the figures of docs/kernel.md; needs root, 12 minutes on an idle machine'
@@ -327,6 +331,15 @@ kernel-test: build
 # Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
 	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py
+
+# A million events of each of five algorithms, decided in the kernel, replayed bit for bit;
+# EVENTS=N makes it shorter.
+kernel-proof: build
+	$(BIN)/python tests/kernel/native_proof.py $(if $(EVENTS),--events $(EVENTS))
+
+# The tables of docs/kernel-native.md, on an idle machine.
+kernel-native-tables: build
+	$(BIN)/python tests/kernel/native_tables.py
 
 # The same objects in another kernel, in an emulated machine.
 kernel-native-qemu:

@@ -80,7 +80,7 @@ def serve() -> None:
 
 def send(order: dict[str, Any]) -> dict[str, Any]:
     """Send for this many seconds; return the kernel's reports on the connection meanwhile."""
-    pause = order.get("pause", 0.0)
+    pause, size = order.get("pause", 0.0), order.get("block") or 1 << 16
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
         if order.get("mss"):
@@ -88,7 +88,7 @@ def send(order: dict[str, Any]) -> dict[str, Any]:
         connection.connect((order["to"], PORT))
         connection.setblocking(False)
         samples: list[tuple[float, int, int, int, int, int]] = []
-        block, began = bytes(1 << 16), time.monotonic()
+        block, began = bytes(size), time.monotonic()
         sent, looked = 0, -1.0
         while (now := time.monotonic() - began) < order["seconds"]:
             if now - looked >= INTERVAL:
@@ -113,6 +113,14 @@ def sysctl(order: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def run(order: dict[str, Any]) -> dict[str, Any]:
+    """Run a command in the namespace."""
+    done = subprocess.run(order["command"].split(), capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"{order['command']}: {done.stderr.strip()}")
+    return {}
+
+
 def main() -> None:
     """Do what is told until the other end is closed."""
     link = socket.socket(fileno=int(sys.argv[2]))
@@ -123,7 +131,7 @@ def main() -> None:
 
     def work(order: dict[str, Any]) -> None:
         try:
-            done = {"send": send, "sysctl": sysctl, "accept": accept_under}[order["do"]](order)
+            done = {"send": send, "sysctl": sysctl, "run": run, "accept": accept_under}[order["do"]](order)
         except OSError as error:
             done = {"error": str(error)}
         with answers:

@@ -150,9 +150,10 @@ class Path2:
         for host in self.hosts:
             host.close()
 
-    def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0) -> int:
-        """Begin a transfer under a congestion control; return its number."""
-        return self.hosts[0].begin("send", control=control, seconds=seconds, to=ADDRESSES[1], pause=pause, mss=mss)
+    def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0, block: int = 0) -> int:
+        """Begin a transfer under a congestion control, in writes of `block` bytes; return its number."""
+        order = {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block}
+        return self.hosts[0].begin("send", to=ADDRESSES[1], **order)
 
     def end(self, number: int) -> Transfer:
         """Wait for a transfer."""

@@ -253,11 +253,13 @@ def test_a_recorder_is_killed(name: str, tmp_path: Path) -> None:
         assert there.recorder is None
         assert there.lost_records > 0
         assert "was killed" in refused("replay", str(tmp_path / "killed"))
-        with kernel.Recording(tmp_path / "events", name) as recording:
-            path.send(name, 2)
-            recorded = recording.stop()
-    assert (recorded.flows, recorded.lost, recorded.cut) == (1, 0, 0)
-    assert kernel.replay(tmp_path / "events").events == recorded.events
+        # Twice: the end of the first, when its object goes, does not end the second.
+        for number in range(2):
+            with kernel.Recording(tmp_path / f"events{number}", name) as recording:
+                path.send(name, 2)
+                recorded = recording.stop()
+            assert (recorded.flows, recorded.lost, recorded.cut) == (1, 0, 0)
+            assert kernel.replay(tmp_path / f"events{number}").events == recorded.events
     good("unload", name)
 
 

@@ -15,6 +15,7 @@ use selfclock_congestion::{Controller, Registry, Selection, Setup};
 
 use crate::bridge::{Answer, Bridge, BridgedFlow, NO_THRESHOLD};
 use crate::event::{KernelEvent, kind};
+use crate::phase::{Phases, phase};
 
 const MAGIC: &[u8; 8] = b"selfkern";
 /// Version of the format; changes with the fields of an event.
@@ -297,7 +298,7 @@ impl Iterator for Reader<'_> {
 }
 
 /// Extent of a replay.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
     /// Events replayed.
     pub events: u64,
@@ -305,6 +306,8 @@ pub struct Replay {
     pub answers: u64,
     /// Connections.
     pub flows: u64,
+    /// Number of events of each kind.
+    pub phases: Phases,
 }
 
 fn state<M: FnMut(Setup) -> Controller>(bridge: &Bridge<Controller, M>, event: &KernelEvent) -> String {
@@ -341,6 +344,7 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
         let (answered, _) = bridge.on(&event);
         let before = answered.and_then(|answer| last.insert(event.slot, answer));
         done.events += 1;
+        *done.phases.entry(phase(&event)).or_default() += 1;
         done.answers += u64::from(answered.is_some());
         if answered != recorded {
             let events = done.events;

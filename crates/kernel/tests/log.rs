@@ -10,6 +10,8 @@ use selfclock_congestion::{Registry, Selection};
 use selfclock_kernel::bridge::Answer;
 use selfclock_kernel::event::{KernelEvent, kind, state};
 use selfclock_kernel::log::{Entry, LogError, Reader, VERSION, Writer, replay, traces};
+use selfclock_kernel::objects::OBJECTS;
+use selfclock_kernel::phase::{PHASES, Phases, phase};
 use selfclock_kernel::series::series;
 
 fn entries() -> Vec<Entry> {
@@ -81,6 +83,9 @@ fn damaged_logs() {
     }
 }
 
+/// Records of decisions that the kernel made itself have names that begin like this.
+const IN_KERNEL: &str = "in-kernel-";
+
 fn corpora() -> BTreeMap<String, Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs");
     let files = fs::read_dir(folder).expect("there").map(|file| file.expect("readable").path());
@@ -110,45 +115,28 @@ fn recorded_connections_replay() {
     }
 }
 
-/// Required contents of the corpora, without which equality would prove little.
+/// Required contents of the corpora, without which equality would prove little. The kernel's own
+/// decisions are on record for every algorithm compiled for it.
 #[test]
 fn corpora_have_every_kind_of_event() {
-    let mut seen: BTreeMap<&str, u64> = BTreeMap::new();
-    for log in corpora().values() {
-        for entry in Reader::new(log).expect("a log") {
-            let KernelEvent { kind, state, new_state, ecn, flag, app_limited, .. } =
-                entry.expect("whole").event;
-            let what = match kind {
-                kind::INIT => "begin",
-                kind::RELEASE => "end",
-                kind::UNDO => "undo",
-                kind::START => "restart from idle",
-                kind::STATE if new_state == state::RECOVERY => "fast recovery",
-                kind::STATE if new_state == state::LOSS && state == state::LOSS => "repeated timeout",
-                kind::STATE if new_state == state::LOSS => "timeout",
-                kind::STATE if new_state == state::CWR => "reduction",
-                kind::ACK if ecn & 1 != 0 && flag & 0x40 != 0 => "echo of a mark",
-                kind::ACK if app_limited != 0 => "application-limited",
-                kind::ACK if flag & 0x20 != 0 => "SACK",
-                _ => "other",
-            };
+    let mut seen = Phases::new();
+    let mut in_kernel = Phases::new();
+    for (name, log) in corpora() {
+        let kernel = name.starts_with(IN_KERNEL);
+        for entry in Reader::new(&log).expect("a log") {
+            let what = phase(&entry.expect("whole").event);
             *seen.entry(what).or_default() += 1;
+            *in_kernel.entry(what).or_default() += u64::from(kernel);
         }
     }
-    for what in [
-        "begin",
-        "end",
-        "undo",
-        "restart from idle",
-        "fast recovery",
-        "timeout",
-        "repeated timeout",
-        "reduction",
-        "echo of a mark",
-        "application-limited",
-        "SACK",
-    ] {
+    // No device's packets are in the corpora.
+    for what in PHASES.into_iter().filter(|what| *what != "segment sent") {
         assert!(seen.contains_key(what), "no {what} in {seen:?}");
+        assert!(in_kernel[what] > 0, "no {what} in {in_kernel:?}");
+    }
+    let corpora = corpora();
+    for (label, _) in OBJECTS {
+        assert!(corpora.contains_key(&format!("{IN_KERNEL}{label}")), "no record of {label}");
     }
 }
 

@@ -26,8 +26,11 @@ pub fn kernel_replay(py: Python<'_>, log: &[u8], algorithm: Option<&str>) -> PyR
     let (about, own) = (head.about().to_owned(), head.selection(&registry));
     let label = other.as_ref().or(own.as_ref().ok()).map(selfclock_congestion::Selection::label);
     let done = py.detach(|| replay(&registry, log, other.as_ref())).map_err(refused)?;
-    Ok(json!({ "algorithm": label, "about": about, "events": done.events, "answers": done.answers, "flows": done.flows })
-        .to_string())
+    Ok(json!({
+        "algorithm": label, "about": about, "events": done.events, "answers": done.answers, "flows": done.flows,
+        "phases": done.phases,
+    })
+    .to_string())
 }
 
 /// A connection: its number, its ports and its trace.

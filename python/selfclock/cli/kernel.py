@@ -296,6 +296,8 @@ def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_
         f"{done.algorithm} ({done.about}): {done.events} events of {done.flows} connections, "
         f"{done.answers} decisions, all equal\n"
     )
+    phases = [f"{count} {what}" for what, count in done.phases.items() if what not in {"begin", "end", "other"}]
+    sys.stdout.write(f"{', '.join(phases) or 'nothing but ACKs without incident'}\n")
 
 
 #: The commands of the group, by their names.

@@ -45,6 +45,8 @@ class Replay:
     #: Answers that were compared, all equal.
     answers: int
     flows: int
+    #: How often the connections went through what: "timeout", "undo" and so on.
+    phases: dict[str, int]
 
 
 def read_record(path: Path) -> bytes:

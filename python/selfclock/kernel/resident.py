@@ -114,7 +114,8 @@ def usual_name(algorithm: str) -> str:
 def load(algorithm: str | tuple[Scenario, int], name: str | None = None) -> str:
     """Load an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by its index.
 
-    Return the name by which sockets choose it. It decides in the kernel until unloaded, without a process.
+    Return the name by which sockets choose it. It decides in the kernel until unloaded, without a
+    process.
     """
     need_linux()
     if name is None:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-#: What is said of the progress.
+#: Progress of the work.
 Report = TypeVar("Report")
 
 

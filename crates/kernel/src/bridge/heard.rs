@@ -1,8 +1,8 @@
-//! What a peer has said in a TCP option, for the event that comes next.
+//! Reports of a peer in TCP options, attached to the next event.
 //!
-//! On the wire all algorithms have one option for pairs (`bpf/options.bpf.c`), and the peer's kernel
-//! times them. The algorithm's own receiver part is told of these arrivals here, so that the
-//! algorithm reads the answer that it knows.
+//! On the wire all algorithms share one option for pairs (`bpf/options.bpf.c`), and the peer's
+//! kernel times their arrival. The algorithm's own receiver part processes these times here, so the
+//! algorithm reads the option that it knows.
 
 use core::cell::Cell;
 use core::ops::Deref;

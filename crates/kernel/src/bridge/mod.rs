@@ -48,7 +48,7 @@ pub struct Counts {
 }
 
 impl<C: Control, M: FnMut(Setup) -> C> Bridge<C, M> {
-    /// An empty table. `make` makes the algorithm of a connection, and `partner` is its receiver part.
+    /// An empty table. `make` makes the algorithm of a connection; `partner` is its receiver part.
     pub fn new(make: M, partner: &Partner) -> Self {
         let counts = Counts { events: 0, flows: 0, adopted: 0, gaps: 0, fallback_events: 0, reports: 0 };
         Self { make, peer: Peer::new(partner), flows: BTreeMap::new(), counts }

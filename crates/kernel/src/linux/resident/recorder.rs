@@ -51,6 +51,8 @@ pub struct Recorder {
     ring: Ring,
     writer: Mutex<Option<Writer<BufWriter<File>>>>,
     stop: AtomicBool,
+    /// Recording was switched off; since then it may be another recorder's.
+    ended: AtomicBool,
     recorded: Mutex<Recorded>,
 }
 
@@ -130,7 +132,8 @@ impl Recorder {
         // Left by a recorder that was killed.
         ring.skip();
         resident.control.set_recording(true);
-        Ok(Self { resident, ring, writer, stop: AtomicBool::new(false), recorded: Mutex::default() })
+        let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        Ok(Self { resident, ring, writer, stop, ended, recorded: Mutex::default() })
     }
 
     /// Records in this thread, until [`Self::stop`] or until the algorithm is gone.
@@ -148,7 +151,7 @@ impl Recorder {
                 std::thread::sleep(NAP);
             }
         }
-        self.resident.control.set_recording(false);
+        self.end();
         // An event whose write was under way when recording ended reaches the ring a moment later.
         std::thread::sleep(Duration::from_millis(10));
         while self.drain(&mut flows, &mut writer, lost) > 0 {}
@@ -156,6 +159,12 @@ impl Recorder {
             && let Err(error) = writer.finish()
         {
             locked(&self.recorded).error = Some(error.to_string());
+        }
+    }
+
+    fn end(&self) {
+        if !self.ended.swap(true, Ordering::AcqRel) {
+            self.resident.control.set_recording(false);
         }
     }
 
@@ -197,7 +206,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.resident.control.set_recording(false);
+        self.end();
     }
 }
 

@@ -22,7 +22,7 @@ table! {
         interval: Maybe<Positive<Duration>>,
         /// TCP: rate at which the application writes. UDP: mean rate on the wire.
         rate: Maybe<Rate>,
-        /// What the application writes at once at its rate, such as a frame of a video, rounded up
+        /// Size of one write of the application at its rate, such as a video frame, rounded up
         /// to whole segments. Default: one segment. TCP and stacks only.
         write: Maybe<Positive<Bytes>>,
         /// Changes of the rate of a UDP source, at times of the run. Default: none.

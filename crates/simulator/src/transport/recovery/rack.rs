@@ -25,8 +25,8 @@ const PERSISTENCE: u32 = 16;
 /// Stands for a distance where the segment is not in the list.
 const UNLISTED: i32 = i32::MIN;
 
-/// List neighbours of one outstanding segment: their distances from it in segment numbers, 0 without
-/// one. No window has more segments than a distance can express.
+/// List neighbours of one outstanding segment: their distances from it in segment numbers, 0
+/// without one. No window has more segments than a distance can express.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     /// Number of transmissions before its last one.
