@@ -253,8 +253,8 @@ pub(super) struct Purpose {
     pub operations: u32,
 }
 
-/// The code of a program with the descriptors of its maps: in a load of 64 bits, the source register
-/// says what is named.
+/// The code of a program with the descriptors of its maps: in a load of 64 bits, the source
+/// register says what is named.
 fn linked(program: &Program, maps: &[Map]) -> Result<Vec<u8>, LoadError> {
     const MAP: u8 = 1;
     const VALUE_OF_MAP: u8 = 2;
