@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAMES = names("q")
 LOGS = Path(__file__).parents[2] / "crates/kernel/tests/logs"
 ALGORITHMS = ("reno", "cubic", "bbr3", "prague", "altcp")
-#: What must be among the events of each, apart from ACKs that nothing is to be said of.
+#: Kinds of events that a proof needs.
 WANTED = (
     "fast recovery",
     "timeout",

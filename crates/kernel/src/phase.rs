@@ -24,8 +24,8 @@ pub const PHASES: [&str; 13] = [
     "other",
 ];
 
-/// The kind of an event, one of [`PHASES`]. An ACK that is more than one of the last three counts as
-/// the first of them.
+/// The kind of an event, one of [`PHASES`]. An ACK that is several of them counts as the first: an
+/// echo, then application-limited, then SACK.
 pub const fn phase(event: &KernelEvent) -> &'static str {
     match event.kind {
         kind::INIT => "begin",
