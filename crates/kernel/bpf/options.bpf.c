@@ -33,7 +33,7 @@ enum { FIRST = 1, SECOND = 2, REPLY = 3 };
 /* A reply is on so many ACKs: one may be lost. */
 enum { REPLIES = 4 };
 
-static long (*const get_option)(void *ops, int level, int name, void *value, int length) = (void *)58;
+static long (*const get_option)(void *ops, int level, int name, void *value, int length) = (void *)57;
 static long (*const set_callbacks)(void *ops, int flags) = (void *)59;
 static long (*const load_option)(void *ops, void *option, u32 length, u64 flags) = (void *)142;
 static long (*const store_option)(void *ops, const void *option, u32 length, u64 flags) = (void *)143;

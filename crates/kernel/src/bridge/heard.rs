@@ -140,22 +140,22 @@ mod tests {
     #[test]
     fn the_answer_is_the_algorithms_own() {
         let now = Time::ZERO + Duration::from_seconds(1.0);
-        let mut pair = peer("packet-pair+reno:tick=1 ms").expect("answers pairs");
+        let mut pair = peer("reno+packet-pair:tick=1 ms").expect("answers pairs");
         let Some(PeerOption::PacketPair(option)) = pair.reported(now, 3, 4000) else { panic!("no answer") };
         assert_eq!((option.reply, option.mark), (Some((3, 4)), None));
         assert_eq!(pair.reported(now, 3, 4000), None, "repeated");
-        let mut swift = peer("modified-swift-start+reno").expect("answers pairs");
+        let mut swift = peer("reno+modified-swift-start").expect("answers pairs");
         let reply = SwiftStartOption::Reply { id: 5, microseconds: 583 };
         assert_eq!(swift.reported(now, 5, 583), Some(PeerOption::SwiftStart(reply)));
         assert!(peer("cubic").is_none());
-        assert!(peer("swift-start+reno").is_none(), "it times acknowledgements");
+        assert!(peer("reno+swift-start").is_none(), "it times acknowledgements");
     }
 
     /// From both sides the ACK of each segment of a pair is marked, and the sender times them.
     #[test]
     fn from_both_sides_both_acks_are_marked() {
         let now = Time::ZERO + Duration::from_seconds(1.0);
-        let mut pair = peer("packet-pair+reno:tick=1 ms,probing=both-sides").expect("answers pairs");
+        let mut pair = peer("reno+packet-pair:tick=1 ms,probing=both-sides").expect("answers pairs");
         let marks = [(0, PairMark::First), (2000, PairMark::Second)].map(|(microseconds, mark)| {
             let Some(PeerOption::PacketPair(option)) = pair.reported(now, 9, microseconds) else {
                 panic!("no answer")
