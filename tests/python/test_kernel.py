@@ -159,7 +159,6 @@ class FakeSession:
         return json.dumps(
             {
                 "flows": [flow], "events": 100, "flows_so_far": 2, "adopted": 1, "gaps": 0, "fallback_events": 7,
-                "pair_reports": 0,
                 "without_slot": 5, "lost_events": 0, "fallbacks": 1, "ended": counts,
                 "latency_us": {"p50": 50.0, "p99": 120.0, "p99.9": None, "max": 130.0}, "processor_s": 0.5,
                 "events_s": 0.1, "failures": [{"flow": 1, "time_s": 0.5, "reason": "ValueError: no"}],
