@@ -54,7 +54,8 @@ def test_four_runs(tmp_path: Path) -> None:
     assert goodputs["resident"] == pytest.approx(goodputs["simulated"], rel=0.05)
     assert runs["bridge"]["acks_answered"] > 1000
     assert runs["resident"]["acks_answered"] > 1000
-    assert runs["resident"]["acks_fallback"] == 0
+    # The ACK of the SYN is handled before the kernel lets the algorithm begin (tcp_rcv_synsent).
+    assert runs["resident"]["acks_fallback"] <= 1
     assert "Side by side" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert own_names() == []
 
