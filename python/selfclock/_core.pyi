@@ -469,7 +469,6 @@ class KernelSession:
         realtime: bool,
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
-        pairs: bool = False,
     ) -> Self: ...
     @property
     def taken_over(self) -> int: ...

@@ -49,21 +49,9 @@ def device(address: str) -> int:
     return tun
 
 
-#: Connections that are accepted have the congestion control of their listener.
-LISTENERS: list[socket.socket] = []
-
-
-def accept_under(order: dict[str, Any]) -> dict[str, Any]:
-    """Set the congestion control of connections that come."""
-    for listener in LISTENERS:
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
-    return {}
-
-
 def serve() -> None:
     """Take connections and read what comes."""
     listener = socket.create_server(("0.0.0.0", PORT), backlog=64)  # noqa: S104  its own namespace
-    LISTENERS.append(listener)
 
     def read(connection: socket.socket) -> None:
         with connection, contextlib.suppress(OSError):
@@ -131,7 +119,7 @@ def main() -> None:
 
     def work(order: dict[str, Any]) -> None:
         try:
-            done = {"send": send, "sysctl": sysctl, "run": run, "accept": accept_under}[order["do"]](order)
+            done = {"send": send, "sysctl": sysctl, "run": run}[order["do"]](order)
         except OSError as error:
             done = {"error": str(error)}
         with answers:

@@ -170,12 +170,6 @@ class Path2:
         for host in self.hosts:
             host.end(host.begin("sysctl", name=name, value=value))
 
-    def one_segment_a_packet(self) -> None:
-        """Let TCP hand segments over one by one."""
-        words = ["ip", "link", "set", "dev", "tun0", "gso_max_segs", "1"]
-        for host in self.hosts:
-            subprocess.run(["nsenter", "-t", str(host.process.pid), "-n", *words], check=True)
-
     def ecn(self) -> None:
         """Let connections use ECN."""
         self.sysctl("tcp_ecn", "1")

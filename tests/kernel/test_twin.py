@@ -41,17 +41,21 @@ def own_names() -> list[str]:
     return [name for name in available() if name.startswith("sc")]
 
 
-def test_three_runs(tmp_path: Path) -> None:
-    """The simulator, the library's Reno and the kernel's come to the same goodput on real links."""
+def test_four_runs(tmp_path: Path) -> None:
+    """The simulator, the library's Reno by both ways, and the kernel's come to the same goodput on real links."""
     process = begin(tmp_path)
     out, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
     runs = {run["run"]: run for run in json.loads(out)["runs"]}
-    assert set(runs) == {"simulated", "bridge", "own"}
+    assert set(runs) == {"simulated", "bridge", "resident", "own"}
     goodputs = {key: run["flows"][0]["goodput_bps"] for key, run in runs.items()}
     assert goodputs["bridge"] == pytest.approx(goodputs["simulated"], rel=0.05)
     assert goodputs["own"] == pytest.approx(goodputs["simulated"], rel=0.05)
+    assert goodputs["resident"] == pytest.approx(goodputs["simulated"], rel=0.05)
     assert runs["bridge"]["acks_answered"] > 1000
+    assert runs["resident"]["acks_answered"] > 1000
+    # The ACK of the SYN is handled before the kernel lets the algorithm begin (tcp_rcv_synsent).
+    assert runs["resident"]["acks_fallback"] <= 1
     assert "Side by side" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert own_names() == []
 

@@ -130,22 +130,6 @@ int restart(u64 *context)
 	return 0;
 }
 
-/* A segment has arrived. A marked one (options.bpf.c) is acknowledged at once: two segments are not
- * one interval. */
-SEC("struct_ops/in_ack_event")
-int come(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	struct slot *slot = flow->id ? slot_of(flow) : NULL;
-
-	if (slot && slot->at_once) {
-		slot->at_once = 0;
-		((struct inet_connection_sock *)sk)->icsk_ack.pending |= ICSK_ACK_NOW;
-	}
-	return 0;
-}
-
 /* Watchdog: Reno takes over when no event has been answered for four round trips and 100 ms. */
 INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags, u64 now)
 {
@@ -268,7 +252,6 @@ struct tcp_congestion_ops selfclock = {
 	.set_state = (void *)change_state,
 	.undo_cwnd = (void *)undo,
 	.cwnd_event = (void *)restart,
-	.in_ack_event = (void *)come,
 	.cong_control = (void *)control_window,
 	.name = "selfclock",
 };

@@ -7,7 +7,7 @@
 #include "types.h"
 
 enum { LAYOUT = 1, SLOTS = 1024, NO_SLOT = 0xffffffff };
-enum kind { INIT, ACK, STATE, UNDO, START, RELEASE, SENT, OPTION };
+enum kind { INIT, ACK, STATE, UNDO, START, RELEASE, SENT };
 
 struct event {
 	u64 id;			/* of the flow, never used again */
@@ -40,8 +40,7 @@ struct slot {
 	u32 flags;
 	u32 slope;		/* growth of cwnd per segment delivered, 16.16 */
 	u32 delivered;		/* tp->delivered at that event */
-	u32 reserved[2];
-	u32 at_once;		/* the kernel writes: what comes is to be acknowledged at once */
+	u32 reserved[3];
 	/* The kernel writes. */
 	u64 flow;		/* whose slot it is; 0: nobody's */
 	u64 number;		/* of the last event */
@@ -53,7 +52,7 @@ struct slot {
 	u64 late;		/* ACKs whose answer did not know the ACK before */
 };
 
-enum answer { PRR = 1, PACE = 2, EXTRAPOLATE = 4, GIVE_UP = 8, PAIRS = 16 };
+enum answer { PRR = 1, PACE = 2, EXTRAPOLATE = 4, GIVE_UP = 8 };
 
 struct control {
 	/* User space writes. */

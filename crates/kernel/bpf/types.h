@@ -18,7 +18,6 @@ enum { CA_EVENT_TX_START };				   /* enum tcp_ca_event */
 enum { PACING_NONE, PACING_NEEDED };			   /* enum sk_pacing */
 enum { FLAG_SND_UNA_ADVANCED = 0x400 };			   /* net/ipv4/tcp_input.c */
 enum { TCP_CONG_NON_RESTRICTED = 1 };
-enum { ICSK_ACK_NOW = 16 };				   /* enum inet_csk_ack_state_t */
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -39,7 +38,6 @@ struct inet_connection_sock {
 	struct inet_sock icsk_inet;
 	u8 icsk_ca_state : 5;
 	u8 icsk_retransmits;
-	struct { u8 pending; } icsk_ack;
 	u64 icsk_ca_priv[13];
 };
 struct tcp_sock {
@@ -64,7 +62,6 @@ struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *);
 	void (*set_state)(struct sock *, u8);
 	void (*cwnd_event)(struct sock *, u32);
-	void (*in_ack_event)(struct sock *, u32);
 	void (*cong_control)(struct sock *, u32, int, const struct rate_sample *);
 	u32 (*undo_cwnd)(struct sock *);
 	char name[16];

@@ -154,10 +154,6 @@ pub mod kind {
     /// segments, `prior_delivered` its first sequence number, and `number` that of the preceding
     /// event.
     pub const SENT: u8 = 6;
-    /// The peer has answered a pair: `acked_sacked` is the number of the pair, `prior_delivered`
-    /// the interval in which it arrived, µs, 0 if its first segment alone has come. Comes before
-    /// the ACK that carried it.
-    pub const OPTION: u8 = 7;
 }
 
 /// `enum tcp_ca_state`.

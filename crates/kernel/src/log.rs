@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use selfclock_congestion::trace::{Reader as TraceReader, Recorder, TraceError};
 use selfclock_congestion::{Controller, Registry, Selection, Setup};
 
-use crate::bridge::{Answer, Bridge, BridgedFlow, NO_THRESHOLD};
+use crate::bridge::{Answer, Bridge, Flow, NO_THRESHOLD};
 use crate::event::{KernelEvent, kind};
 use crate::phase::{Phases, phase};
 
@@ -318,7 +318,7 @@ fn state<M: FnMut(Setup) -> Controller>(bridge: &Bridge<Controller, M>, event: &
 fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
     let mut reader = Reader::new(log).ok()?;
     let selection = reader.selection(registry).ok()?;
-    let mut bridge = Bridge::new(|setup| selection.controller(setup), &selection.partner());
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
     for _ in 1..events {
         bridge.on(&reader.next()?.ok()?.event);
     }
@@ -336,7 +336,7 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
         Some(other) => other.clone(),
         None => own?,
     };
-    let mut bridge = Bridge::new(|setup| selection.controller(setup), &selection.partner());
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
     let mut done = Replay::default();
     let mut last = BTreeMap::new();
     for entry in reader {
@@ -367,10 +367,10 @@ pub fn traces(
 ) -> Result<(), LogError> {
     let reader = Reader::new(log)?;
     let selection = reader.selection(registry)?;
-    let mut bridge = Bridge::new(|setup| Recorder::new(&selection, setup), &selection.partner());
-    let mut over = |flow: BridgedFlow<Recorder>| {
+    let mut bridge = Bridge::new(|setup| Recorder::new(&selection, setup));
+    let mut over = |flow: Flow<Recorder>| {
         let last = *flow.last();
-        take(last, flow.into_control().into_inner().finish());
+        take(last, flow.into_control().finish());
     };
     for entry in reader {
         bridge.on(&entry?.event).1.map(&mut over);

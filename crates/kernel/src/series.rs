@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use selfclock_congestion::{Controller, Registry};
 
-use crate::bridge::{Bridge, BridgedFlow, in_flight, setup};
+use crate::bridge::{Bridge, Flow, in_flight, setup};
 use crate::log::{LogError, Reader};
 
 /// Samples of connections, in columns. A sample shows the state after all events up to and
@@ -47,7 +47,7 @@ pub struct Series {
 }
 
 impl Series {
-    fn sample(&mut self, time_s: f64, flow: &BridgedFlow<Controller>, delivered_before: u32) {
+    fn sample(&mut self, time_s: f64, flow: &Flow<Controller>, delivered_before: u32) {
         let (last, control) = (flow.last(), flow.control());
         let (decision, snapshot) = (control.decision(), control.snapshot());
         let mss = setup(last).mss.get();
@@ -79,7 +79,7 @@ impl Series {
 pub fn series(registry: &Registry, log: &[u8], interval_ns: u64) -> Result<Series, LogError> {
     let reader = Reader::new(log)?;
     let selection = reader.selection(registry)?;
-    let mut bridge = Bridge::new(|setup| selection.controller(setup), &selection.partner());
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
     let mut series = Series::default();
     let interval = interval_ns.max(1);
     let mut began = None;

@@ -280,7 +280,7 @@ fn segments_change_their_size() {
 #[test]
 fn connections_come_and_go() {
     let selection = Selection::default();
-    let mut bridge = Bridge::new(|setup| -> Controller { selection.controller(setup) }, &selection.partner());
+    let mut bridge = Bridge::new(|setup| -> Controller { selection.controller(setup) });
     let begun = first();
     let advanced = ack(&begun);
     for event in [begun, advanced] {
@@ -328,7 +328,7 @@ fn packets_are_told_as_a_device_takes_them() {
     assert_eq!((last.size, last.in_flight), (Bytes(100), Bytes(6 * 1448 + 100)));
     assert_eq!(one.now, selfclock_congestion::Time::ZERO + Duration::from_microseconds(500));
     let selection = Selection::from_label("reno").expect("listed");
-    let mut bridge = Bridge::new(|setup| selection.controller(setup), &selection.partner());
+    let mut bridge = Bridge::new(|setup| selection.controller(setup));
     assert_eq!(bridge.on(&sent).0, None);
     bridge.on(&begun);
     assert!(bridge.on(&sent).0.is_some());

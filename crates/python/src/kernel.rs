@@ -81,8 +81,7 @@ impl KernelSession {
     /// index of a flow. `nap_us`: time between two polls of the ring; 0: busy; none: every event
     /// wakes.
     #[new]
-    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None, pairs=false))]
-    #[expect(clippy::too_many_arguments, reason = "the keywords of a Python constructor")]
+    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
     fn new(
         py: Python<'_>,
         algorithm: Chosen<'_>,
@@ -91,7 +90,6 @@ impl KernelSession {
         realtime: bool,
         record: Option<PathBuf>,
         sent: Option<String>,
-        pairs: bool,
     ) -> PyResult<Self> {
         let selection = algorithm.selection()?;
         let poll = match nap_us {
@@ -99,7 +97,7 @@ impl KernelSession {
             Some(0) => Poll::Busy,
             Some(nap) => Poll::Nap(Duration::from_micros(nap)),
         };
-        let options = Options { name, selection, poll, realtime, sent, pairs, record };
+        let options = Options { name, selection, poll, realtime, sent, record };
         let session = py.detach(|| Session::start(options));
         session.map(|session| Self(Arc::new(session))).map_err(|error| PyOSError::new_err(error.to_string()))
     }
@@ -164,7 +162,6 @@ fn described(py: Python<'_>, status: &Status) -> Value {
         "flows": status.flows.iter().map(flow).collect::<Vec<_>>(),
         "events": status.counts.events, "flows_so_far": status.counts.flows, "adopted": status.counts.adopted,
         "gaps": status.counts.gaps, "fallback_events": status.counts.fallback_events,
-        "pair_reports": status.counts.reports,
         "without_slot": status.totals.without_slot, "lost_events": status.totals.lost_events,
         "fallbacks": status.totals.fallbacks, "ended": counts(&status.ended),
         "latency_us": { "p50": microseconds(0.5), "p99": microseconds(0.99), "p99.9": microseconds(0.999), "max": microseconds(1.0) },

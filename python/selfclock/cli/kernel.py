@@ -102,9 +102,6 @@ def _verdict(findings: Sequence[Finding]) -> str:
     "--sent", metavar="DEVICE", help="Tell the algorithm of each packet as this device takes it.  [default: with ACKs]"
 )
 @click.option(
-    "--pairs", is_flag=True, help="Mark pairs of segments and time their arrival, by TCP options on this machine."
-)
-@click.option(
     "--record",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY",
@@ -121,7 +118,6 @@ def run_command(
     realtime: bool,
     lasts: str | None,
     sent: str | None,
-    pairs: bool,
     record: Path | None,
     as_json: bool,
 ) -> None:
@@ -132,7 +128,7 @@ def run_command(
     nap_us = None if woken else 0 if busy else max(1, round(seconds_of("--nap", nap) * 1e6))
     until = None if lasts is None else time.monotonic() + seconds_of("--for", lasts)
     events = None if record is None else events_file("--record", record)
-    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent, pairs=pairs) as session:
+    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent) as session:
         if session.taken_over:
             note(f"{session.taken_over} connections of a session before this one are taken over")
         if not as_json:

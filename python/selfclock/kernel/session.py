@@ -53,8 +53,6 @@ class Status:
     gaps: int
     #: Events of connections that Reno controlled.
     fallback_events: int
-    #: Reports of receivers on pairs of segments.
-    pair_reports: int
     without_slot: int
     lost_events: int
     fallbacks: int
@@ -89,20 +87,18 @@ class Session(Running[Status]):
         realtime: bool = False,
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
-        pairs: bool = False,
     ) -> None:
         """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by index.
 
         `nap_us` is the time between two polls for events: 0 polls continuously and occupies a core;
-        `None` wakes for every event, which costs the kernel some 15 Âµs each. `sent` names the
+        `None` wakes for every event, which costs the kernel some 15 µs each. `sent` names the
         device of this network namespace that reports each data packet as it takes it; without one
-        the algorithm sees packets at the next ACK. `pairs` marks pairs of segments by TCP options
-        and reports their arrival to the algorithm, if the receiver is on this machine, too.
+        the algorithm sees packets at the next ACK.
         """
         need_linux()
         try:
             chosen = algorithm if isinstance(algorithm, str) else (algorithm[0]._core, algorithm[1])
-            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent, pairs)
+            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent)
         except ValueError as error:
             raise KernelError(f"algorithm: {error}") from None
         except OSError as error:

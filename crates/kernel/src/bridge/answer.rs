@@ -14,8 +14,6 @@ pub mod flags {
     pub const EXTRAPOLATE: u32 = 4;
     /// The algorithm has failed: Reno must take over at once.
     pub const GIVE_UP: u32 = 8;
-    /// The next data is to leave in marked pairs.
-    pub const PAIRS: u32 = 16;
 }
 
 /// The kernel's `TCP_INFINITE_SSTHRESH`.

@@ -1,8 +1,7 @@
 //! Programs at a network device (tcx): loaded, attached, and removed when their descriptors are
 //! closed.
 
-use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use super::found::PREFIX;
 use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types, update};
@@ -15,11 +14,6 @@ pub const TAP: &[u8] = include_bytes!("../../bpf/tap.bpf.o");
 /// Limits the windows of ACKs that a device takes: `bpf/edge.bpf.c`, compiled.
 pub const EDGE: &[u8] = include_bytes!("../../bpf/edge.bpf.o");
 
-/// Marks pairs of segments and tells of their arrival: `bpf/options.bpf.c`, compiled.
-pub const OPTIONS: &[u8] = include_bytes!("../../bpf/options.bpf.o");
-
-/// `BPF_PROG_TYPE_SOCK_OPS`, and `BPF_CGROUP_SOCK_OPS`, where one is attached.
-const SOCKET_OPERATIONS: (u32, u32) = (13, 3);
 /// `BPF_PROG_TYPE_SCHED_CLS`.
 const CLASSIFIER: u32 = 3;
 /// The sections of programs, and the `BPF_TCX_*` hook of each.
@@ -52,7 +46,20 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
     let sections = PLACES.map(|(section, _)| section);
     let object = Object::read_sections(object, &sections).ok_or(LoadError::BadObject)?;
     let types = load_types(&object)?;
-    let (all, maps) = shared_maps(&object, shared, types.as_fd())?;
+    let (mut all, mut maps) = (Vec::new(), Vec::new());
+    for spec in &object.maps {
+        let copied = |map: &Map| {
+            let fd = map.fd.try_clone().map_err(failed("share a map"))?;
+            Ok(Map { name: map.name.clone(), fd })
+        };
+        if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
+            all.push(copied(map)?);
+        } else {
+            let map = create_map(PREFIX, spec, types.as_fd())?;
+            all.push(copied(&map)?);
+            maps.push(map);
+        }
+    }
     let settings = all.iter().find(|map| map.name == "device").ok_or(LoadError::BadObject)?;
     let mut value = [0; 8];
     value[..4].copy_from_slice(&link_header.to_ne_bytes());
@@ -67,51 +74,4 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
         links.push(bpf_open(command::LINK_CREATE, attributes).map_err(failed("attach to the device"))?);
     }
     Ok(Attached { _links: links, maps })
-}
-
-/// Attaches the program of TCP options to the root of cgroup v2: for every socket of this machine
-/// that is made from now on.
-pub fn attach_options(shared: &[Map]) -> Result<Attached, LoadError> {
-    let object = Object::read_sections(OPTIONS, &["sockops"]).ok_or(LoadError::BadObject)?;
-    let types = load_types(&object)?;
-    let (all, maps) = shared_maps(&object, shared, types.as_fd())?;
-    let root = File::open(cgroups()?).map_err(failed("open the root of cgroup v2"))?;
-    let program = object.programs.first().ok_or(LoadError::BadObject)?;
-    let (kind, place) = SOCKET_OPERATIONS;
-    let fd = load_program(program, &all, types.as_fd(), Purpose { kind, attach: place, operations: 0 })?;
-    let attributes = Attributes::new().fd(fd.as_fd()).fd(root.as_fd()).number(place).number(0);
-    let link = bpf_open(command::LINK_CREATE, attributes).map_err(failed("attach to cgroup v2"))?;
-    Ok(Attached { _links: vec![link], maps })
-}
-
-/// Where cgroup v2 is mounted.
-fn cgroups() -> Result<String, LoadError> {
-    let mounts = std::fs::read_to_string("/proc/self/mountinfo").map_err(failed("read the mounts"))?;
-    let mounted = mounts.lines().find(|line| line.contains(" - cgroup2 "));
-    let place = mounted.and_then(|line| line.split(' ').nth(4)).map(str::to_owned);
-    place.ok_or(LoadError::TooOld("mounted cgroup v2, to which programs for TCP options are attached"))
-}
-
-/// The maps of an object: those in `shared` that have the names of its, and new ones beside them,
-/// which are returned alone, too.
-fn shared_maps(
-    object: &Object,
-    shared: &[Map],
-    types: BorrowedFd<'_>,
-) -> Result<(Vec<Map>, Vec<Map>), LoadError> {
-    let (mut all, mut maps) = (Vec::new(), Vec::new());
-    for spec in &object.maps {
-        let copied = |map: &Map| {
-            let fd = map.fd.try_clone().map_err(failed("share a map"))?;
-            Ok(Map { name: map.name.clone(), fd })
-        };
-        if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
-            all.push(copied(map)?);
-        } else {
-            let map = create_map(PREFIX, spec, types)?;
-            all.push(copied(&map)?);
-            maps.push(map);
-        }
-    }
-    Ok((all, maps))
 }

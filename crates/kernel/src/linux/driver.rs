@@ -11,7 +11,7 @@ use std::time::Duration;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::{Controller, Selection, Setup};
 
-use super::device::{Attached, TAP, attach, attach_options};
+use super::device::{Attached, TAP, attach};
 use super::found::{Found, PREFIX, find};
 use super::latency::Histogram;
 use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types, update};
@@ -20,7 +20,7 @@ use super::register::{Registration, map_id};
 use super::ring::Ring;
 use super::slots::{Control, SLOTS, SlotCounts, Slots, Totals};
 use super::sys;
-use crate::bridge::{Bridge, BridgedFlow, Counts};
+use crate::bridge::{Bridge, Counts, Flow};
 use crate::event::KernelEvent;
 use crate::log::{Entry, Writer};
 
@@ -48,9 +48,6 @@ pub struct Options {
     pub realtime: bool,
     /// Device of this network namespace that reports each data packet.
     pub sent: Option<String>,
-    /// Mark pairs of segments and report their arrival by TCP options, for the sockets of this
-    /// machine.
-    pub pairs: bool,
     /// File in which events and answers are recorded.
     pub record: Option<PathBuf>,
 }
@@ -102,7 +99,7 @@ pub struct Session {
     options: Options,
     shared: Shared,
     registration: Mutex<Option<Registration>>,
-    tap: Mutex<Vec<Attached>>,
+    tap: Mutex<Option<Attached>>,
     writer: Mutex<Option<Record>>,
     stop: AtomicBool,
     status: Mutex<Status>,
@@ -175,18 +172,13 @@ fn map_number(maps: &[Map], name: &str) -> Result<u32, LoadError> {
 impl Session {
     /// Loads the kernel part and registers it. Connections are driven while [`Session::run`] runs.
     pub fn start(options: Options) -> Result<Self, LoadError> {
-        let mut object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
-        if !options.pairs {
-            // Every segment that comes would be looked at for nothing.
-            object.programs.retain(|program| program.member != "in_ack_event");
-        }
+        let object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
         let types = kernel_types()?;
         let own_types = load_types(&object)?;
         let (maps, taken_over) = maps_for(&options.name, &object, own_types.as_fd())?;
         let shared = Shared::new(&maps)?;
         let loaded = load(&object, own_types, &maps, &types)?;
         let tap = options.sent.as_ref().map(|device| attach(TAP, &maps, device)).transpose()?;
-        let pairs = options.pairs.then(|| attach_options(&maps)).transpose()?;
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
         // Only after registration: an unregistered session must not create a record.
@@ -200,7 +192,7 @@ impl Session {
             [map_number(&maps, "slots")?, map_number(&maps, "events")?, map_number(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
-        let tap = Mutex::new(tap.into_iter().chain(pairs).collect());
+        let tap = Mutex::new(tap);
         Ok(Self {
             options,
             shared,
@@ -230,7 +222,7 @@ impl Session {
     /// Unregisters the name, and lets [`Session::run`] return.
     pub fn stop(&self) {
         *locked(&self.registration) = None;
-        locked(&self.tap).clear();
+        *locked(&self.tap) = None;
         self.stop.store(true, Ordering::Release);
     }
 }
@@ -257,14 +249,7 @@ impl<'a> Loop<'a> {
         let Session { options, shared, status, .. } = session;
         let make: Make<'a> = Box::new(|setup| options.selection.controller(setup));
         let own = Status::default();
-        Self {
-            shared,
-            poll: options.poll,
-            bridge: Bridge::new(make, &options.selection.partner()),
-            writer,
-            status,
-            own,
-        }
+        Self { shared, poll: options.poll, bridge: Bridge::new(make), writer, status, own }
     }
 
     fn run(mut self, stop: &AtomicBool) {
@@ -344,7 +329,7 @@ impl<'a> Loop<'a> {
         own.counts = bridge.counts();
         own.totals = shared.control.totals();
         own.time.0 = sys::thread_time();
-        let status = |flow: &BridgedFlow<Controller>| FlowStatus {
+        let status = |flow: &Flow<Controller>| FlowStatus {
             last: *flow.last(),
             acknowledged: flow.acknowledged(),
             began: flow.began(),
@@ -360,7 +345,7 @@ impl<'a> Loop<'a> {
 
 fn note_failure<'a>(
     failures: &mut Vec<(u64, Failure)>,
-    mut flows: impl Iterator<Item = &'a BridgedFlow<Controller>>,
+    mut flows: impl Iterator<Item = &'a Flow<Controller>>,
     event: &KernelEvent,
 ) {
     if failures.iter().any(|(id, _)| *id == event.id) {
