@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -33,7 +33,9 @@ def begin(folder: Path) -> subprocess.Popen[str]:
     (folder / "path.toml").write_text(SCENARIO, encoding="utf-8")
     words = [sys.executable, "-m", "selfclock", "kernel", "twin", str(folder / "path.toml"), "--out"]
     words += [str(folder / "out"), *ANY_TIME, "--json"]
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A killed twin leaves its temporary folder: each of these has its own place for it.
+    environment = {**os.environ, "TMPDIR": str(folder)}
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def own_names() -> list[str]:
@@ -78,7 +80,7 @@ def test_nothing_is_left(tmp_path: Path, number: signal.Signals) -> None:
         time.sleep(0.1)
     assert not (tmp_path / "out").exists()
     if number == signal.SIGTERM:
-        assert not list(Path(tempfile.gettempdir()).glob("selfclock-twin-*"))
+        assert not list(tmp_path.glob("selfclock-twin-*"))
 
 
 def hosts() -> list[str]:
