@@ -17,9 +17,9 @@ class Illustration:
     caption: str
     figure: Figure
     _: KW_ONLY
-    #: Names it in links, such as "figure-13"; unique in a paper.
+    #: Identifier in links, such as "figure-13"; unique in a paper.
     id: str = ""
-    #: Names of the scenarios whose runs it shows.
+    #: Names of the scenarios of its runs.
     scenarios: tuple[str, ...] = ()
 
 
@@ -31,5 +31,5 @@ class Table:
     caption: str
     columns: list[str]
     rows: list[list[str]]
-    #: Columns of text, from the left; the others are numbers.
+    #: Number of text columns, from the left; the others are numbers.
     texts: int = 1000

@@ -1,4 +1,4 @@
-"""The time-distance diagram of a connection: its packets on their way, time to the right and the path upwards."""
+"""The time-distance diagram of a connection: its packets in transit, time to the right and the path upwards."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from selfclock.network import NetworkFlow
     from selfclock.result import Result
 
-#: Packets of one diagram; the lines of more are a surface.
+#: Packets of one diagram; with more, the lines would merge into a surface.
 MOST_PACKETS = 2_000
-#: Round-trip times that a diagram shows where nothing else is said.
+#: Default duration of a diagram, round-trip times.
 ROUND_TRIPS = 5
-#: Names of nodes nearer than this part of the axis would cover each other.
+#: Names of nodes closer than this fraction of the axis would overlap.
 NEAR = 0.05
 
-#: Transmissions shorter than this part of the time shown are not drawn.
+#: Transmissions shorter than this fraction of the time shown are not drawn.
 SEEN = 0.004
 
 SEGMENTS, AGAIN, ACKS, GONE = "#0072B2", "#CC79A7", "#D55E00", "#000000"
@@ -38,16 +38,16 @@ def path_diagram(
 ) -> Figure:
     """Draw each packet of a flow and each of its ACKs as a line.
 
-    A thick level part is the transmission of the packet, a thin level one the time it waits or is
-    held, and a slope its way along the link: the line is that of its last bit. Nodes stand at their
-    propagation delay from the sender.
+    A thick level stretch is the packet's transmission, a thin level one its waiting time, and a
+    slope its propagation: the line follows its last bit. Nodes are placed at their propagation
+    delay from the sender.
 
-    `flow` is the name of a flow, the first TCP flow if none is given; `start_s` the beginning of
-    the diagram, its first packet if none; `duration_s` the time shown, five round-trip times of the
-    empty path if none.
+    `flow` is the name of a flow, by default the first TCP flow; `start_s` the start of the diagram,
+    by default the flow's first packet; `duration_s` the time shown, by default five propagation
+    RTTs.
 
     Raises `UnrecordedError` without a record of packets, and `BadInputError` if there is no such
-    flow, or it has no packet in this time.
+    flow, or if it has no packet in this time.
     """
     chosen = _chosen(result, flow)
     figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): its packets on their way", height=4.2)
@@ -62,7 +62,7 @@ def draw_path(
     start_s: float | None = None,
     duration_s: float | None = None,
 ) -> list[str]:
-    """Draw the diagram of `path_diagram` into a panel, and return the remarks for its reader."""
+    """Draw the diagram of `path_diagram` into a panel, and return remarks for the reader."""
     chosen = _chosen(result, flow)
     begin, last = recorded_span(result, "the time-distance diagram")
     first = events_of(result, chosen.name).select(pl.col("time_s").min()).collect().item()
@@ -82,7 +82,7 @@ def draw_path(
         kept &= hops.packet < packets[MOST_PACKETS]
         end = float(hops.enter[kept].max())
         notes.append(f"The first {MOST_PACKETS:,} of {len(packets):,} packets.")
-    # Milliseconds, unless the numbers would be long.
+    # Milliseconds, unless the numbers became long.
     scale = _Scale(1e3 if end < 100 else 1.0, (end - start) * SEEN)
     _draw(panel, hops, chosen, kept, scale)
     panel.x.label = "time (ms)" if end < 100 else "time (s)"
@@ -92,7 +92,7 @@ def draw_path(
 
 @dataclass(frozen=True)
 class _Scale:
-    """Length of a second on the axis, and the shortest transmission that is drawn, seconds."""
+    """Length of a second on the axis, and the shortest visible transmission, seconds."""
 
     factor: float
     shortest: float
@@ -111,8 +111,8 @@ def _chosen(result: Result, name: str | None) -> NetworkFlow:
 def places(flow: NetworkFlow) -> dict[str, float]:
     """Return the position of each node on the axis: its propagation delay from the sender, in milliseconds.
 
-    A node that only the ACKs pass stands as far along as it is for them. Without delays a link has
-    length 1.
+    A node that only ACKs pass has its position along their path. Without delays a link has length
+    1.
     """
     length = {link.name: link.delay_s * 1e3 for link in (*flow.forward, *flow.reverse)}
     if not any(length[link.name] for link in flow.forward):
@@ -174,12 +174,12 @@ def _lines(
 
 
 def _strung(columns: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-    """Return the rows of columns one after the other."""
+    """Return the rows of the columns, concatenated."""
     return np.column_stack(columns).ravel()
 
 
 def _apart(spots: dict[str, float]) -> dict[float, str]:
-    """Return names of the axis; of nodes that are close together one name for all."""
+    """Return names for the axis; nodes close together share one."""
     names: dict[float, str] = {}
     least = NEAR * max(spots.values())
     for name, at in sorted(spots.items(), key=lambda spot: spot[1]):

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: Flows whose packets are drawn one by one: more would cover each other.
+#: Flows whose packets are drawn individually; with more they would overlap.
 MOST_SEQUENCES = 4
 
-#: With more packet events than this the sampled series are drawn: points would cover one another,
-#: and take all memory.
+#: With more packet events than this the sampled series are drawn: points would overlap, and exhaust
+#: the memory.
 MOST_DRAWN_EVENTS = 1_000_000
 
 TIME = "time (s)"
@@ -39,7 +39,7 @@ class Plot:
     def sequence(self) -> Figure:
         """Sequence numbers against time: data sent, acknowledged and lost.
 
-        With packets recorded every packet is a point; without, or with more than a million packet
+        With recorded packets every packet is a point; without, or with more than a million packet
         events, the sampled series are lines.
         """
         figure = self._figure()
@@ -54,21 +54,21 @@ class Plot:
         return figure
 
     def window(self) -> Figure:
-        """Congestion window and slow start threshold against time, and the path's capacity, in segments."""
+        """Congestion window, slow start threshold and the path's capacity against time, in segments."""
         figure = self._figure()
         panels.window(figure.panel, self._traces)
         figure.notes += [*self._notes, *self._capacity_note]
         return figure
 
     def queue(self) -> Figure:
-        """Packets that wait, drops and CE marks against time; links that never had a queue are left out."""
+        """Queue length, drops and CE marks against time; links that never had a queue are omitted."""
         figure = self._figure()
         note = panels.queue(figure.panel, self._result)
         figure.notes += [note] if note else []
         return figure
 
     def rate(self) -> Figure:
-        """Rate of arriving payload, and the rate offered by delivery traces, against time."""
+        """Rate of arriving payload, and the capacity of delivery traces, against time."""
         figure = self._figure()
         panels.rate(figure.panel, self._traces)
         figure.notes += self._notes
@@ -82,7 +82,7 @@ class Plot:
         return figure
 
     def overview(self) -> Figure:
-        """Window, rate, round-trip time and queue above each other, with one time axis."""
+        """Window, rate, round-trip time and queue stacked over one time axis."""
         figure = self._figure(rows=4, height=8.4)
         window, rate, rtt, queue = figure.column
         panels.window(window, self._traces)
@@ -93,10 +93,10 @@ class Plot:
         return figure
 
     def path(self, flow: str | None = None, *, start_s: float | None = None, duration_s: float | None = None) -> Figure:
-        """Every packet of a flow on its way: time to the right, the path upwards. Needs a record of packets.
+        """Every packet of a flow in transit: time to the right, the path upwards. Needs a record of packets.
 
-        `flow` is the first TCP flow, `start_s` its first packet, `duration_s` five round-trip times
-        unless said. See `selfclock.path_diagram.path_diagram`.
+        The defaults are: `flow`, the first TCP flow; `start_s`, its first packet; `duration_s`,
+        five round-trip times. See `selfclock.path_diagram.path_diagram`.
         """
         from selfclock.path_diagram import path_diagram  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for people only."""
+"""A progress bar on standard error, for terminals only."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 #: Work shorter than this shows no bar.
 PATIENCE_S = 1.0
 
-#: A bar that is drawn more often costs more than short runs do.
+#: More frequent redraws would cost more than short runs.
 REDRAW_S = 0.1
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[..., None]]:
-    """Give a function to call with the fraction done and, if wanted, a note.
+    """Yield a function to call with the fraction done and optionally a note.
 
-    It draws a bar, with the time left, once the work has lasted a second. Meanwhile what an
-    algorithm of the user's own prints goes to standard error: standard output is for the document
-    or table that follows.
+    It draws a bar with the remaining time once the work has lasted a second. Meanwhile the output
+    of user-defined algorithms goes to standard error: standard output is for the document or table
+    that follows.
     """
     with redirect_stdout(sys.stderr):
         yield from _progress_bar(title)

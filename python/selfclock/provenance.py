@@ -1,7 +1,7 @@
-"""Where results come from: version, commit and algorithms; and, apart from these, date and command.
+"""Provenance of results: version, commit and algorithms; and, separately, date and command.
 
-The first depend on nothing but what was run. Date and command do not, so they stand in one place of
-a result: the entry `made` of its JSON document, which the footer of its page repeats.
+The former depend only on the run. Date and command do not, so they have one place in a result: the
+entry `made` of its JSON document, which the footer of its page repeats.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from selfclock._core import COMMIT, ENGINE, VERSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-#: JSON documents of results; each says in `made` which files were written with it.
+#: JSON documents of results; each lists in `made` the files written with it.
 DOCUMENTS = ("summary.json", "compare.json", "scorecard.json", "claims.json")
 
 
@@ -25,19 +25,19 @@ class Made(TypedDict):
     """How a result was made."""
 
     version: str
-    #: Commit that the program was built from; null where it was built outside of git.
+    #: Commit that the program was built from; null if built outside of git.
     commit: str | None
     #: Digest of the engine's sources.
     engine: str
     #: Digests of the user-defined algorithms.
     algorithms: dict[str, str]
-    #: When it was written, UTC.
+    #: Time of writing, UTC.
     date: str
     #: The command line; null from Python.
     command: str | None
-    #: Digest of what was run: two results with the same have the same figures.
+    #: Digest of the run: two results with the same digest have the same figures.
     run: str
-    #: Names of the files that were written together.
+    #: Names of the files written together.
     files: list[str]
 
 
@@ -50,7 +50,7 @@ def set_command(arguments: Sequence[str]) -> None:
 
 
 def command() -> str | None:
-    """Return the command line as a shell takes it; none if there is none."""
+    """Return the command line, quoted for a shell; `None` if there is none."""
     return shlex.join(_command) if _command else None
 
 
@@ -60,12 +60,12 @@ def now() -> str:
 
 
 def version_text() -> str:
-    """Return the version with the commit, where that is known."""
+    """Return the version, with the commit if known."""
     return f"{VERSION} ({COMMIT})" if COMMIT else VERSION
 
 
 def made(run: str, algorithms: Mapping[str, str], files: Iterable[str]) -> Made:
-    """Return how a result was made, at this moment; `algorithms` has digests by name."""
+    """Return the provenance of a result made now; `algorithms` has digests by name."""
     return Made(
         version=VERSION,
         commit=COMMIT or None,
@@ -79,7 +79,7 @@ def made(run: str, algorithms: Mapping[str, str], files: Iterable[str]) -> Made:
 
 
 def earlier(directory: Path) -> dict[str, dict[str, Any]]:
-    """Return `made` of each document in a directory; documents of other programs are left out."""
+    """Return `made` of each document in a directory; other programs' documents are ignored."""
     found: dict[str, dict[str, Any]] = {}
     for name in DOCUMENTS:
         try:
@@ -91,14 +91,14 @@ def earlier(directory: Path) -> dict[str, dict[str, Any]]:
 
 
 def files_of(entry: dict[str, Any]) -> set[str]:
-    """Return the files that a `made` lists; only plain names, so that none leads out of the directory."""
+    """Return the files listed in a `made`; only plain names, so that none leads out of the directory."""
     files = entry.get("files")
     names = [name for name in files if isinstance(name, str)] if isinstance(files, list) else []
     return {name for name in names if Path(name).name == name and not name.startswith(".")}
 
 
 def replaced(directory: Path, document: str, run: str) -> str | None:
-    """Describe the result that a new one will replace in a directory; none if there is none, or the same."""
+    """Describe the result that a new one will replace in a directory; `None` if there is none, or the same."""
     there = earlier(directory)
     if not there or (there.keys() == {document} and there[document].get("run") == run):
         return None

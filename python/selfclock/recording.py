@@ -1,4 +1,4 @@
-"""Packet records written while the run goes on, in bounded memory."""
+"""Packet records written during the run, in bounded memory."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: A run that records packets stops where it would leave less than this on the disk, bytes.
+#: A run that records packets stops before the free disk space falls below this, bytes.
 LEAST_FREE = 1_000_000_000
 
-#: Seconds between two looks at the disk: it takes 0.2 GB in this time if it is fast.
+#: Seconds between checks of the disk: a fast run writes 0.2 GB in this time.
 PATIENCE_S = 0.2
 
 
@@ -33,8 +33,8 @@ def record(
 ) -> Result:
     """Run a scenario and write its packet events, and captures of hosts or links, into an existing directory.
 
-    Records are written in one order, on one of `threads`; `Result.undivided` says so.
-    The files are whole when this returns. After an exception the directory holds parts of them.
+    Records have one order, so they are written by a single one of `threads`; `Result.undivided`
+    says so. The files are complete on return. After an exception the directory holds partial files.
     """
     table = directory / PACKETS
     taps = [(kind, name, directory / file) for kind, name, file in captures(scenario, pcap)]
@@ -46,9 +46,9 @@ def record(
 def record_to(
     scenario: Scenario, directory: Path, progress: Callable[[float], object] | None = None, *, threads: int = 1
 ) -> Result:
-    """Run a scenario and write its packet events to `packets.parquet` in a directory, which is made if there is none.
+    """Run a scenario and write its packet events to `packets.parquet` in a directory, which is created if missing.
 
-    The file has its name when it is whole: a run that fails or is interrupted leaves nothing.
+    The file gets its name once complete: a run that fails or is interrupted leaves nothing.
     """
     with staged(directory) as aside:
         result = record(scenario, aside, progress=progress, threads=threads)
@@ -56,7 +56,7 @@ def record_to(
 
 
 def _watching(directory: Path, progress: Callable[[float], object] | None) -> Callable[[float], None]:
-    """Return a callback of a run that stops it before the disk is full."""
+    """Return a progress callback that stops the run before the disk is full."""
     looked = 0.0
 
     def watch(done: float) -> None:

@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from selfclock.claims import Claim, Findings, Of, Verdict
     from selfclock.studies import Study
 
-#: Heading, in the README of a paper's package, of the list of choices that its results had a say
-#: in.
+#: Heading, in the README of a paper's package, of the choices influenced by its results.
 CHOICES_HEADING = "Choices made after a result was seen"
 
-#: Name on the command line and package of every paper.
+#: Command-line name and package of every paper.
 PAPERS = {
     "packet-pair": "selfclock.papers.packet_pair",
     "adaptive-layered": "selfclock.papers.adaptive_layered",
@@ -37,11 +36,11 @@ PAPERS = {
 
 
 class PaperSummary(TypedDict):
-    """How many claims of a paper have which verdict, as `selfclock reproduce --json` prints it."""
+    """Number of a paper's claims with each verdict, as `selfclock reproduce --json` prints it."""
 
     paper: str
     claims: int
-    #: Of them, those whose runs were not made now.
+    #: How many of them are from recorded runs.
     recorded: int
     of: dict[Of, dict[Verdict, int]]
 
@@ -53,7 +52,7 @@ class PaperModule(Protocol):
     REFERENCE: str
 
     def study(self, *, full: bool = False) -> Study:
-        """Return every experiment; with `full` those, too, that take minutes."""
+        """Return every experiment; with `full` also those that take minutes."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +62,14 @@ class PaperReport:
     name: str
     title: str
     reference: str
-    #: README of the paper's package: what is ambiguous, and how it was read. Markdown.
+    #: README of the paper's package: ambiguities and how they were resolved. Markdown.
     readings: str
     findings: Findings
     #: Verdicts on record.
     recorded: dict[str, Verdict] = field(repr=False)
-    #: How long its runs took together.
+    #: Total CPU time of its runs.
     cpu_s: float
-    #: Every run as a scenario file, those of recorded claims included.
+    #: Every run as a scenario file, including those of recorded claims.
     scenarios: ScenarioFiles = field(default_factory=dict, repr=False)
 
     @property
@@ -80,7 +79,7 @@ class PaperReport:
 
     @property
     def choices(self) -> str:
-        """The README's list of choices that were made after a result was seen; empty if it has none."""
+        """The README's list of choices made after a result was seen; empty if there is none."""
         return section(self.readings, CHOICES_HEADING)
 
     def summary(self) -> PaperSummary:
@@ -92,7 +91,7 @@ class PaperReport:
         return PaperSummary(paper=self.name, claims=len(self.claims), recorded=made_earlier, of=counts)
 
     def faults(self) -> list[str]:
-        """Say which claims lack a criterion or a variant, or name a figure or a scenario that is not there."""
+        """List the claims that lack a criterion or a variant, or name a missing figure or scenario."""
         figures = {illustration.id for illustration in self.findings.figures}
         found = []
         for claim in self.claims:
@@ -119,7 +118,7 @@ class PaperReport:
         ]
 
     def differences(self) -> list[str]:
-        """Report verdicts that differ from those on record."""
+        """Report verdicts that differ from the recorded ones."""
         now: dict[str, Verdict] = {claim.id: claim.verdict for claim in self.claims}
         return [
             f"{self.name} {claim}: {now.get(claim, 'no such claim')}; on record: {self.recorded.get(claim, 'none')}"
@@ -133,7 +132,7 @@ class UnknownPaperError(BadInputError):
 
 
 def find(names: Sequence[str]) -> list[str]:
-    """Return the named papers, all if none is named; underscores are as good as hyphens."""
+    """Return the named papers, or all if none is named; underscores may replace hyphens."""
     names = [name.replace("_", "-").lower() for name in names]
     for name in names:
         if name not in PAPERS:
@@ -142,7 +141,7 @@ def find(names: Sequence[str]) -> list[str]:
 
 
 def section(markdown: str, heading: str) -> str:
-    """Return the text below a heading, up to the next one of its level or a higher; empty if there is none."""
+    """Return the text below a heading, up to the next one of the same or a higher level; empty if there is none."""
     begin = re.search(rf"^(#+)[ \t]+{re.escape(heading)}[ \t]*$", markdown, re.MULTILINE)
     if begin is None:
         return ""
@@ -152,15 +151,15 @@ def section(markdown: str, heading: str) -> str:
 
 
 def paper_scenarios(paper: str, *, full: bool = False) -> ScenarioFiles:
-    """Return the runs of a paper as scenario files; with `full` those, too, that take minutes."""
+    """Return the runs of a paper as scenario files; with `full` also those that take minutes."""
     return scenario_files(_module(paper).study(full=full))
 
 
 def reproduce(names: Sequence[str], *, full: bool = False, threads: int | None = None) -> list[PaperReport]:
-    """Run the experiments of papers, all of them in one pool, on all cores or on this many threads.
+    """Run the experiments of papers in one pool, on all cores or on this many threads.
 
-    With `full` the experiments that take minutes run, too; without, their claims are those on
-    record.
+    With `full` the experiments that take minutes run, too; otherwise their claims are the recorded
+    ones.
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:

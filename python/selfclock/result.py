@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SizeClass(TypedDict):
-    """Completion times of the short connections within a range of sizes."""
+    """Completion times of the short connections in a range of sizes."""
 
     up_to_bytes: int | None
     completed: int
@@ -46,11 +46,11 @@ class FailureSummary(TypedDict):
     """The failure of a connection of a QUIC stack."""
 
     time_s: float
-    #: As the stack says.
+    #: The stack's own words.
     reason: str
 
 
-# Names ("from") that are keywords need this form of TypedDict.
+# Keys that are keywords ("from") need this form of TypedDict.
 FlowSummary = TypedDict(
     "FlowSummary",
     {
@@ -101,8 +101,8 @@ class LatenessSummary(TypedDict):
     p99_s: float
     p999_s: float
     worst_s: float
-    #: Packets late by at most this many seconds, and more than the previous entry's; null: any
-    #: more.
+    #: Packets late by at most this many seconds, and by more than the previous entry's; null means
+    #: any more.
     histogram: list[tuple[float | None, int]]
     bound_p99_s: float
     bound_worst_s: float
@@ -110,10 +110,10 @@ class LatenessSummary(TypedDict):
 
 
 class EmulationSummary(TypedDict):
-    """The results that only an emulation has."""
+    """Results that only an emulation has."""
 
     lateness: LatenessSummary
-    #: Requests to the system that were refused.
+    #: System requests that were refused.
     notes: list[str]
 
 
@@ -128,7 +128,7 @@ class Summary(TypedDict):
     cpu_s: float
     flows: list[FlowSummary]
     links: list[LinkSummary]
-    #: Of a run with real packets in real time.
+    #: For a run with real packets in real time.
     emulation: NotRequired[EmulationSummary]
 
 
@@ -147,7 +147,7 @@ class Result:
 
     @property
     def record_file(self) -> Path | None:
-        """The file to which the packet events were written while the run went on; `None`: they are in memory."""
+        """The file with the packet events that were written during the run; `None` if they are in memory."""
         return self._record
 
     def moved(self, directory: Path) -> Result:
@@ -179,12 +179,12 @@ class Result:
         return cls(scenario.emulated(outcome) if "emulation" in outcome.document else scenario, outcome)
 
     def under(self, scenario: Scenario) -> Result:
-        """Return the same run as that of a scenario with the same settings, which may have another name."""
+        """Return the same run under a scenario with the same settings and possibly another name."""
         return self if scenario is self.scenario else Result(scenario, self._outcome, self._record)
 
     @cached_property
     def summary(self) -> Summary:
-        """Totals. `cpu_s` depends on this machine; everything else only on scenario and seed."""
+        """Totals. `cpu_s` depends on this machine; the rest only on scenario and seed."""
         totals = json.loads(self._outcome.summary)
         found = Summary(
             scenario=totals["scenario"],
@@ -202,12 +202,12 @@ class Result:
 
     @property
     def undivided(self) -> str | None:
-        """Why one thread computed the run although `threads` allowed several; `None` if there is no such reason."""
+        """Why one thread computed the run although `threads` allowed several; `None` if there is no reason."""
         return self._outcome.undivided
 
     @property
     def flows(self) -> Table:
-        """Series of every flow, sampled at the interval that the scenario sets."""
+        """Series of every flow, sampled at the scenario's interval."""
         return self._outcome.flow_series
 
     @property
@@ -217,15 +217,15 @@ class Result:
 
     @property
     def connections(self) -> Table:
-        """Every short connection: when it started, its size, how long it took (null: not complete)."""
+        """Every short connection: start, size, and completion time (null if incomplete)."""
         return self._outcome.connections
 
     @cached_property
     def packets(self) -> Table:
         """Every packet; empty unless the scenario has `record.packets = true`.
 
-        The record is in memory, 48 bytes an event and some 150 in this table. If the run had a
-        directory for it, it is in a file there, and this table is read from it.
+        The record is in memory, 48 bytes per event and some 150 in this table. If the run had a
+        directory for it, this table is read from a file there.
         """
         return self._packets(None)
 
@@ -240,7 +240,7 @@ class Result:
 
     @cached_property
     def packet_events(self) -> int:
-        """Rows of `packets`, without making the table."""
+        """Rows of `packets`, without building the table."""
         return self._outcome.packet_events
 
     def _repr_html_(self) -> str:
@@ -273,7 +273,7 @@ class Result:
     @cached_property
     def plot(self) -> Plot:
         """Figures."""
-        # Polars and NumPy take a while to import: only who plots pays for it.
+        # Polars and NumPy are slow to import; only plots need them.
         from selfclock.plot import Plot  # noqa: PLC0415
 
         return Plot(self)

@@ -25,7 +25,7 @@ def run_many(
 ) -> list[Result]:
     """Run scenarios on all cores, or on this many threads; results are in the order given.
 
-    The number of threads does not change a result.
+    The number of threads does not affect results.
     """
     check_threads(threads)
     # The cores are unwrapped here, so that the list may come from a generator.
@@ -41,8 +41,9 @@ def run_stream(
 ) -> None:
     """Run any number of scenarios on all cores, or on this many threads, in bounded memory.
 
-    Scenarios are taken as cores become free. `finished` gets the number of each, from 0, and its
-    outcome or error, in the order in which they end; what it raises ends the stream.
+    Scenarios are taken as cores become free. `finished` is called with the index of each, from 0,
+    and its outcome or error, in the order of completion; an exception that it raises ends the
+    stream.
     """
     check_threads(threads)
     _core.run_stream(((scenario._core, None) for scenario in scenarios), finished, threads)
@@ -53,7 +54,7 @@ def run_keyed(
     ended: Callable[[Key, Result | Exception], object],
     threads: int | None = None,
 ) -> None:
-    """Run any number of scenarios in bounded memory; `ended` gets each key with its result or error."""
+    """Run any number of scenarios in bounded memory; `ended` is called with each key and its result or error."""
     run_branches(((key, scenario, None) for key, scenario in jobs), ended, threads)
 
 
@@ -62,7 +63,7 @@ def run_branches(
     ended: Callable[[Key, Result | Exception], object],
     threads: int | None = None,
 ) -> None:
-    """Do the same with scenarios that may begin with a trunk, which is run once for all that have it."""
+    """Like `stream`, for scenarios that may share an initial trunk, which is run once for all of them."""
     check_threads(threads)
     under_way: dict[int, tuple[Key, Scenario]] = {}
 
@@ -84,13 +85,13 @@ class Wanted:
 
     scenario: Scenario
     read: Callable[[Result], Any]
-    #: Called with what was read, and the CPU seconds of the run: 0 where an earlier one had the
+    #: Called with the measurements, and the CPU seconds of the run: 0 if an earlier one had the
     #: same settings.
     got: Callable[[Any, float], object]
 
     @property
     def identity(self) -> str:
-        """The identity of a run: equal for two scenarios if and only if they are the same run, whatever their names."""
+        """The identity of a run: equal for two scenarios if and only if they are the same run, regardless of names."""
         return hashlib.sha256(self.scenario.settings.encode()).hexdigest()
 
 
@@ -106,7 +107,7 @@ def run_wanted(
 ) -> None:
     """Run the requests in the order given, equal settings once. An error of a run ends it.
 
-    `progress` gets the fraction of the expected work that is done.
+    `progress` is called with the completed fraction of the expected work.
     """
     same: dict[str, list[Wanted]] = {}
     for one in wanted:

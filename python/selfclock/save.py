@@ -1,4 +1,4 @@
-"""Results on disk. Nothing half-written ever has the name of a result: write aside, then rename."""
+"""Results on disk. Nothing half-written gets the name of a result: write to a temporary file, then rename."""
 
 from __future__ import annotations
 
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
 
 FORMATS = ("png", "svg", "pdf")
-#: A capture is of what a host sends and receives, or of what crosses a link.
+#: A capture covers what a host sends and receives, or what crosses a link.
 CaptureKind = Literal["host", "link"]
-#: Files that hold a sweep's runs.
+#: Files with a sweep's runs.
 SWEEP_FILES = ("runs.parquet", "journal.jsonl")
-#: Errors of a disk that takes no more.
+#: Errors of a full disk.
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 #: The table of packet events.
 PACKETS = "packets.parquet"
 
 
 class UnwritableError(BadInputError):
-    """Results cannot be written where they should."""
+    """Results cannot be written to the given place."""
 
 
 class FormatError(BadInputError):
-    """No format of figures has this name."""
+    """No figure format has this name."""
 
 
 def parse_formats(names: str) -> tuple[str, ...]:
-    """Return the formats in a text such as "png,pdf"; none in an empty one."""
+    """Return the formats in a text such as "png,pdf"; an empty text has none."""
     chosen = tuple(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     for name in chosen:
         if name not in FORMATS:
@@ -55,14 +55,14 @@ def parse_formats(names: str) -> tuple[str, ...]:
 
 
 def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]) -> None:
-    """Remove figures of an earlier run in formats that this one does not write: they would pass for its own."""
+    """Remove figures of an earlier run in formats that this one does not write: they could be mistaken for its own."""
     for name in names:
         for kind in set(FORMATS) - set(formats):
             (directory / f"{name}.{kind}").unlink(missing_ok=True)
 
 
 def check_writable(directory: Path, *, sweep: bool = False) -> None:
-    """Refuse early if results could not be written after the run; only a sweep writes into a sweep's directory."""
+    """Refuse early if results could not be written after the run; only a sweep may write into a sweep's directory."""
     nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
     if not nearest.is_dir():
         raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")
@@ -74,7 +74,7 @@ def check_writable(directory: Path, *, sweep: bool = False) -> None:
 
 @contextmanager
 def on_disk(path: Path) -> Iterator[None]:
-    """Name the file and the room on its disk in an error that names neither."""
+    """Add the file and the free space on its disk to an error that names neither."""
     try:
         yield
     except OSError as error:
@@ -96,9 +96,9 @@ def _room(path: Path) -> str:
 def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
     """Yield an empty directory beside `directory`; its contents at the end are moved there.
 
-    If the work fails or is interrupted nothing is left of it. Files that `directory` has and the
-    work has not made stay, so it is safe to name a directory that holds other things; those that an
-    earlier result lists as its own go, if this one has such a list.
+    If the work fails or is interrupted, nothing of it remains. Files already in `directory` that
+    the work did not write stay, so it is safe to name a directory with other contents; but files
+    that an earlier result lists as its own are removed, if this result has such a list.
     """
     check_writable(directory, sweep=sweep)
     directory.parent.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
 
 
 def _put(aside: Path, directory: Path) -> None:
-    """Move written files to their place; if one cannot be, none is."""
+    """Move written files to their place; all or none."""
     if not directory.exists():
         aside.replace(directory)
         return
@@ -142,7 +142,7 @@ def _put(aside: Path, directory: Path) -> None:
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Let signals that end the program wait until the block is done."""
+    """Delay signals that end the program until the block is done."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -162,12 +162,12 @@ def remove_abandoned(directory: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
-    # A process has one such directory at a time: another with its number is of a process that is
-    # gone.
+    # A process has one such directory at a time: another one with its number belongs to a process
+    # that is gone.
     if process == os.getpid():
         return False
     if os.name == "nt":
-        # Signal 0 would end a process there.
+        # On Windows, signal 0 would end the process.
         return True
     try:
         os.kill(process, 0)
@@ -191,7 +191,7 @@ def identity(scenarios: Sequence[Scenario]) -> str:
 
 
 def metadata(scenario: Scenario) -> dict[str, str]:
-    """Return the metadata from which a table can be made again."""
+    """Return the metadata that suffice to recompute a table."""
     own = {
         f"selfclock.algorithm.{name}" + (f"/{file}" if number else ""): text
         for name, source in scenario.sources.items()
@@ -214,7 +214,7 @@ def write_table(table: Table, path: Path, scenario: Scenario) -> None:
 
 
 def file_stem(name: str) -> str:
-    """Return a name in letters that every file system takes."""
+    """Return a name in characters valid in every file system."""
     return re.sub(r"[^\w.+-]+", "_", name)
 
 
@@ -225,7 +225,7 @@ def captures(scenario: Scenario, kinds: Sequence[CaptureKind]) -> list[tuple[Cap
     for kind in dict.fromkeys(kinds):
         for name in places[kind]:
             stem = ("link-" if kind == "link" else "") + re.sub(r"[^\w.-]+", "_", name)
-            # Names that differ in letters that no file system takes.
+            # Names may differ only in characters that are not valid in file names.
             file = next(
                 file
                 for number in range(len(found) + 1)

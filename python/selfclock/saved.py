@@ -22,12 +22,12 @@ else:
 
 
 class LoadError(BadInputError, ValueError):
-    """A directory holds no result of a run, a damaged one, or not the requested part."""
+    """A directory holds no result of a run, a damaged one, or lacks the requested part."""
 
 
 @dataclass(frozen=True)
 class SavedColumn:
-    """A column of numbers, or of names as their places in a list, in the shape of `_core.Column`."""
+    """A column of numbers, or of names as indices into a list, with the interface of `_core.Column`."""
 
     numbers: NDArray[Any]
     names: list[str] | None
@@ -42,7 +42,7 @@ class SavedColumn:
 
 
 class SavedTable:
-    """A table of a file, with the Arrow PyCapsule interface of the tables of a run."""
+    """A table from a file, with the Arrow PyCapsule interface of a run's tables."""
 
     def __init__(self, frame: pl.DataFrame) -> None:
         self._frame = frame
@@ -82,9 +82,9 @@ class SavedTable:
 
 
 class SavedOutcome:
-    """A run saved in a directory, in the shape of `_core.Outcome`."""
+    """A run saved in a directory, with the interface of `_core.Outcome`."""
 
-    #: The threads of a run are not saved: they change no result.
+    #: The threads of a run are not saved: they do not affect results.
     undivided: None = None
 
     def __init__(self, directory: str | PathLike[str]) -> None:
@@ -92,7 +92,7 @@ class SavedOutcome:
         self.document = self._document()
         about = self._metadata()
         try:
-            #: The scenario as it was run, and its seed.
+            #: The scenario as run, and its seed.
             self.scenario, self.seed = about["selfclock.scenario"], int(about["selfclock.seed"])
         except (KeyError, ValueError):
             raise LoadError(f"{self.directory / 'flows.parquet'}: not a table of a run: it names none") from None
@@ -142,7 +142,7 @@ class SavedOutcome:
 
     @property
     def cpu_s(self) -> float:
-        """CPU time of the run, where it ran."""
+        """CPU time of the run, on its machine."""
         return float(self.document["cpu_s"])
 
     @cached_property
@@ -157,20 +157,20 @@ class SavedOutcome:
 
     @cached_property
     def connections(self) -> SavedTable:
-        """Every short connection; empty where none has started."""
+        """Every short connection; empty if none has started."""
         if not (self.directory / "connections.parquet").exists():
             return SavedTable(pl.DataFrame())
         return self._table("connections.parquet")
 
     def packets(self, columns: Sequence[str] | None = None) -> SavedTable:
-        """Return every packet, in all columns or in those wanted."""
+        """Return every packet, in all columns or the requested ones."""
         if not (self.directory / "packets.parquet").exists():
             raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
         return self._table("packets.parquet", columns)
 
     @property
     def packet_events(self) -> int:
-        """Rows of the packet record; none where packets were not recorded."""
+        """Rows of the packet record; 0 if packets were not recorded."""
         if not (self.directory / "packets.parquet").exists():
             return 0
         rows: int = pl.scan_parquet(self._path("packets.parquet")).select(pl.len()).collect().item()

@@ -16,20 +16,19 @@ if TYPE_CHECKING:
 
     from selfclock.studies import Study
 
-#: Text of every scenario file, by the name of the scenario and the name of the file without its
-#: ending.
+#: Text of every scenario file, by scenario name and file stem.
 ScenarioFiles = dict[str, dict[str, str]]
 
 
 class AmbiguousNameError(WorkError):
-    """One name stands for several scenarios: an error of the paper's package."""
+    """One name stands for several scenarios: an error in the paper's package."""
 
 
 def scenario_files(study: Study) -> ScenarioFiles:
     """Return every run of a study as a scenario file that has the same results.
 
-    A name stands for one set of settings. If it is run with several seeds, its files are
-    NAME-seed-1, NAME-seed-2 and so on; otherwise its file is NAME.
+    A name identifies one set of settings. With several seeds its files are NAME-seed-1, NAME-seed-2
+    and so on; otherwise its file is NAME.
     """
     named: dict[str, dict[int, Scenario]] = defaultdict(dict)
     for scenario in _scenarios(study):
@@ -42,7 +41,7 @@ def scenario_files(study: Study) -> ScenarioFiles:
         if len({scenario.with_seed(0).settings for scenario in seeds.values()}) > 1:
             raise AmbiguousNameError(f"scenarios named {name!r} differ in more than the seed")
         for stem in _stems(name, seeds):
-            # Some file systems do not tell capitals from small letters.
+            # Some file systems are not case-sensitive.
             if (other_name := stems.setdefault(stem.lower(), name)) != name:
                 raise AmbiguousNameError(f"scenarios {other_name!r} and {name!r} would have the same file, {stem}.toml")
     return {
@@ -65,7 +64,7 @@ def _scenarios(study: Study) -> Iterator[Scenario]:
 
 
 def _stems(name: str, seeds: Mapping[int, Scenario]) -> list[str]:
-    """Return the name of the file for each seed."""
+    """Return the file name for each seed."""
     stem = file_stem(name)
     return [stem] if len(seeds) == 1 else [f"{stem}-seed-{seed}" for seed in seeds]
 

@@ -1,9 +1,9 @@
-"""Reading the series of a run: one flow, one link, between two times; and shares and means of flows.
+"""Reading the series of a run: one flow or link, between two times; and shares and means of flows.
 
-`Samples` has them as they are sampled, for figures; the functions give data frames.
+`Samples` holds the raw samples, for figures; the functions return data frames.
 
 Series are sampled running totals and levels. Times are those of the run, in seconds; a sample at
-either end counts, also if its time is a rounded sum such as 0.1 + 0.2.
+either end counts, even if its time is a rounded sum such as 0.1 + 0.2.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import np, pl
 
-#: A sample belongs to a span if it is so little outside: far below any interval of samples.
+#: A sample this little outside a span belongs to it: far below any sampling interval.
 SLACK_S = 1e-9
 
 
 class Samples:
-    """A table of samples of flows or links: of one after the other, each at the same times.
+    """A table of samples of flows or links, one after the other, each at the same times.
 
-    Without data frames, whose library takes longer to import than a short run takes.
+    It avoids data frames, whose library takes longer to import than a short run takes.
     """
 
     def __init__(self, table: Table, owner: Literal["flow", "link"]) -> None:
@@ -36,13 +36,13 @@ class Samples:
         column = table.column(owner)
         places, names = np.asarray(cast("Any", column)), column.names or []
         each = int((places == places[0]).sum()) if len(places) else 0
-        #: Of the flows or links.
+        #: Names of the flows or links.
         self.names = [names[place] for place in places[::each]] if each else []
         #: Times of the samples, s.
         self.times: NDArray[np.float64] = np.asarray(cast("Any", table.column("time_s")))[:each]
 
     def __getitem__(self, quantity: str) -> NDArray[np.float64]:
-        """Return the samples of a quantity: a row for each flow or link."""
+        """Return the samples of a quantity: one row per flow or link."""
         values = np.asarray(cast("Any", self._table.column(quantity)))
         return values.reshape(len(self.names), -1 if len(values) else 0)
 
@@ -68,15 +68,14 @@ def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
 
 
 def by_flow(result: Result) -> dict[str, pl.DataFrame]:
-    """Return the samples of each flow by its name."""
+    """Return the samples of each flow, by name."""
     return {str(name): frame for (name,), frame in all_flows(result).partition_by("flow", as_dict=True).items()}
 
 
 def packet_record(result: Result, *columns: str, where: pl.Expr | None = None) -> pl.DataFrame:
-    """Return the packet record, or some columns of it; names and kinds are texts.
+    """Return the packet record, or some of its columns; names and kinds are texts.
 
-    Of millions of packets `where` leaves those that are wanted before the rest takes memory as
-    texts.
+    `where` filters millions of packets before the remaining ones take memory as texts.
     """
     record = pl.DataFrame(result.packet_columns(*columns) if columns else result.packets)
     return _texts(record if where is None else record.filter(where))
@@ -98,21 +97,21 @@ def mean_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float)
 
 
 def rate_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
-    """Return by how much a running total grew per second from the first to the last sample between two times."""
+    """Return the growth per second of a running total from the first to the last sample between two times."""
     part = between(frame, begin_s, end_s)
     total, times = part[column], part["time_s"]
     return float(total[-1] - total[0]) / float(times[-1] - times[0])
 
 
 def goodput_bps(frame: pl.DataFrame, begin_s: float, end_s: float) -> float:
-    """Return the payload of a flow that was acknowledged between two times, bits per second."""
+    """Return a flow's acknowledged payload between two times, bits per second."""
     return rate_between(frame, "acknowledged_bytes", begin_s, end_s) * 8
 
 
 def goodputs_bps(result: Result, begin_s: float, end_s: float) -> list[float]:
     """Return the goodput of each TCP connection between two times, in the order of the scenario.
 
-    Short connections have no series, and UDP has no acknowledgements: flows of these are left out.
+    Short connections have no series, and UDP has no ACKs: their flows are omitted.
     """
     frames = by_flow(result)
     long = [
@@ -122,13 +121,13 @@ def goodputs_bps(result: Result, begin_s: float, end_s: float) -> list[float]:
 
 
 def jain(shares: Sequence[float]) -> float | None:
-    """Jain's index of fairness; none if nothing was delivered."""
+    """Jain's index of fairness; `None` if nothing was delivered."""
     squares = sum(share * share for share in shares)
     return sum(shares) ** 2 / (len(shares) * squares) if squares > 0 else None
 
 
 def weighted_mean(values: Iterable[tuple[float | None, int]]) -> float | None:
-    """Mean of values with weights; none if nothing has weight."""
+    """Weighted mean of values; `None` if all weights are zero."""
     known = [(value, weight) for value, weight in values if value is not None and weight > 0]
     total = sum(weight for _, weight in known)
     return sum(value * weight for value, weight in known) / total if total else None

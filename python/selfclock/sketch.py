@@ -1,4 +1,4 @@
-"""A sketch of a network: hosts, routers, links with rate, delay and queue, and the ways of the flows, as SVG."""
+"""A sketch of a network: hosts, routers, links with rate, delay and queue, and the paths of the flows, as SVG."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from selfclock.network import Network, NetworkLink
 
-#: Pixels: of the usual sketch, of one for a telephone, and of a row of hosts.
+#: Pixels: width of the default sketch and of one for a phone, and height of a row of hosts.
 WIDE, NARROW, ROW = 820, 350, 30
 #: Mean width of a letter and height of a line of text, pixels.
 LETTER, LINE = 6.6, 17
-#: Letters of a name in the middle of a drawing that are never cut, however many nodes stand in a
-#: row.
+#: Letters of a name in the middle of a drawing that are never cut, however many nodes there are in
+#: a row.
 WHOLE = 10
-#: Flows with a line and an entry of their own; more share those of their algorithm.
+#: Flows with a line and a legend entry of their own; more share those of their algorithm.
 MOST_FLOWS = 8
 #: Entries of the list below the drawing.
 MOST_ENTRIES = 12
@@ -34,7 +34,7 @@ MOST_ENTRIES = 12
 
 @dataclass(frozen=True)
 class Group:
-    """Flows that share a colour: one flow, or all of one algorithm."""
+    """Flows that share a colour: a single flow, or all flows of one algorithm."""
 
     name: str
     algorithm: str
@@ -44,7 +44,7 @@ class Group:
 
 
 def groups_of(network: Network) -> list[Group]:
-    """Give each flow its colour; with more than `MOST_FLOWS`, each algorithm."""
+    """Give each flow a colour; with more than `MOST_FLOWS`, each algorithm."""
     if len(network.flows) > MOST_FLOWS:
         members: dict[str, list[int]] = defaultdict(list)
         for index, flow in enumerate(network.flows):
@@ -52,7 +52,7 @@ def groups_of(network: Network) -> list[Group]:
         return [Group(f"{len(flows):,} × {algorithm}", algorithm, style.look(algorithm).colour, tuple(flows))
                 for algorithm, flows in members.items()]  # fmt: skip
     colours = [style.look(flow.algorithm).colour for flow in network.flows]
-    # As in the figures of a run, which show no short connections.
+    # As in the figures of a run, which omit short connections.
     among = [(colour, flow.connections) for colour, flow in zip(colours, network.flows, strict=True)]
     return [
         Group(flow.name, flow.algorithm, style.shade(colours[index], number), (index,))
@@ -78,11 +78,11 @@ class Sketch:
 
 
 def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
-    """Draw a network, this many pixels wide, with this layout of it or its usual one, with or without its flows.
+    """Draw a network, this many pixels wide, with this layout or the default one, with or without its flows.
 
-    It is wider where more nodes stand in a row than their names have room for; a page then scrolls
-    it. Of a router with more than eight hosts the rest are one bundle; a network of more than 40
-    routers is only counted.
+    The drawing is wider if a row of nodes needs more room for names; a page then scrolls it. Beyond
+    eight hosts of a router the rest are drawn as a bundle; of a network with more than 40 routers,
+    only counts are shown.
     """
     layout = layout or layout_of(network)
     if layout is None:
@@ -101,7 +101,7 @@ def _svg(width: float, height: float, parts: Sequence[str], title: str, *, shrin
 
 
 def _text(x: float, y: float, words: str, anchor: str = "start", **look: str) -> str:
-    """Write words with a halo of the paper, so that lines behind them do not cut them."""
+    """Write words with a background-coloured halo, so that lines behind them do not cut them."""
     more = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in look.items())
     return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" stroke="var(--paper, #fff)" stroke-width="3" '
             f'stroke-linejoin="round" paint-order="stroke"{more}>{escape(words)}</text>')  # fmt: skip
@@ -113,13 +113,13 @@ def _cut(name: str, letters: int) -> str:
 
 
 def pace(link: NetworkLink) -> str:
-    """Write rate and delay of a link, as "10 Mbit/s, 12 ms"; the rate of a delivery trace is its mean."""
+    """Write a link's rate and delay, as "10 Mbit/s, 12 ms"; the rate of a delivery trace is its mean."""
     delay = units.written(link.delay_s, units.TIMES) if link.delay_s else "0 s"
     return f"{units.written(link.rate_bps, units.RATES)}{' mean' * link.trace}, {delay}"
 
 
 def queue(link: NetworkLink) -> str:
-    """Write discipline and limit of a link's queue, as "codel, 1,000 packets"; empty for drop-tail without a limit."""
+    """Write a queue's discipline and limit, as "codel, 1,000 packets"; empty for drop-tail without a limit."""
     limit = "" if link.limit_packets is None else f"{link.limit_packets:,} packet{'s' * (link.limit_packets != 1)}"
     if link.limit_bytes is not None:
         limit = units.written(link.limit_bytes, units.SIZES)
@@ -147,7 +147,7 @@ class _Drawing:
         #: Letters of a host's name that fit beside it.
         self.letters = min(longest, 18 if self.width > NARROW * 1.5 else 9)
         self.margin = 24 + LETTER * self.letters
-        #: Width of the page, in which the list below the drawing stays.
+        #: Width of the page, which bounds the list below the drawing.
         self.page = self.width
         self.step = max((self.width - 2 * self.margin) / max(self.layout.width, BESIDE), self._least())
         self.width = max(self.width, math.ceil(2 * self.margin + self.step * self.layout.width))
@@ -155,14 +155,14 @@ class _Drawing:
         self.top = 40 + ROW * max(-min(bends, default=0) - 1, 0)
 
     def _least(self) -> float:
-        """Return the least step at which names between the ends are not cut."""
+        """Return the smallest step at which names between the ends are not cut."""
         inner = [place for place in self.layout.places if place.kind == "router" or not self._at_an_end(place)]
         rooms = [LETTER * min(len(place.name) + 2, WHOLE) if place.kind == "router"
                  else LETTER * min(len(place.name), WHOLE) + 31 for place in inner]  # fmt: skip
         return max(rooms, default=0.0)
 
     def _at_an_end(self, place: Place) -> bool:
-        """Whether nothing stands to one side of a place."""
+        """Whether one side of a place is free."""
         return place.x in {0, self.layout.width}
 
     def spot(self, place: Place) -> tuple[float, float]:
@@ -181,7 +181,7 @@ class _Drawing:
         return _svg(self.width, height, self.parts, title, shrinks=self.width == self.page)
 
     def curve(self, cable: Cable, aside: float = 0.0) -> tuple[list[tuple[float, float]], str]:
-        """Return ends and middle of a cable's line, shifted to its side by this many pixels, and its SVG path."""
+        """Return the ends and middle of a cable's line, shifted sideways by this many pixels, and its SVG path."""
         (ax, ay), (bx, by) = (self.spot(self.layout.places[end]) for end in (cable.a, cable.b))
         length = max(((bx - ax) ** 2 + (by - ay) ** 2) ** 0.5, 1e-9)
         dx, dy = -(by - ay) / length * aside, (bx - ax) / length * aside
@@ -189,7 +189,7 @@ class _Drawing:
         middle = ((ax + bx) / 2, (ay + by) / 2 + cable.bend * ROW)
         if not cable.bend:
             return [(ax, ay), middle, (bx, by)], f"M{ax:.1f} {ay:.1f}L{bx:.1f} {by:.1f}"
-        # A quadratic curve passes half as far from the line as its control point stands.
+        # A quadratic curve deviates from the line by half the distance of its control point.
         control = (middle[0], (ay + by) / 2 + 2 * cable.bend * ROW)
         return [(ax, ay), middle, (bx, by)], f"M{ax:.1f} {ay:.1f}Q{control[0]:.1f} {control[1]:.1f} {bx:.1f} {by:.1f}"
 
@@ -200,7 +200,7 @@ class _Drawing:
                               f'stroke-opacity="0.22" stroke-width="{11 if bundle else 7}"/>')  # fmt: skip
 
     def _ways(self) -> None:
-        """Draw the way of each group's data, beside those of the others."""
+        """Draw the data path of each group, beside those of the others."""
         links = self.network.links
         ways = [(at, there, members) for at, cable in enumerate(self.layout.cables)
                 for there, members in ((True, cable.there), (False, cable.back))]  # fmt: skip
@@ -217,7 +217,7 @@ class _Drawing:
                 self.parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{apart * 0.75:.1f}"/>')
 
     def _labels(self) -> None:
-        """Write rate, delay and queue at links between routers, where there is room, and in the list otherwise."""
+        """Write rate, delay and queue at links between routers if there is room, otherwise in the list."""
         of_hosts: dict[object, list[NetworkLink]] = defaultdict(list)
         for cable in self.layout.cables:
             a, b = (self.layout.places[end] for end in (cable.a, cable.b))
@@ -281,7 +281,7 @@ class _Drawing:
                           f"{_text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
 
     def _list(self, y: float) -> float:
-        """Write the list of links and flows below the drawing; return where it ends."""
+        """Write the list of links and flows below the drawing; return its lower end."""
         letters = int((self.page - 30) / LETTER)
         flows = [(group.colour, self._flow(group)) for group in self.groups]
         rows: list[tuple[str, str, str]] = [("", mark, words) for mark, words in self.entries]

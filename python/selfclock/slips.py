@@ -1,4 +1,4 @@
-"""Slips in user-defined algorithms: attributes that are assigned, never read, and nearly named like real ones."""
+"""Typos in user-defined algorithms: attributes that are assigned, never read, and nearly named like real ones."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Shorter names have others near them by chance.
+#: Shorter names resemble others by chance.
 SHORTEST = 4
 
 
 def near_miss(own: type, above: type, known: Sequence[str]) -> str | None:
     """Return a message about the first assignment to a misspelt attribute of `known`, or `None`.
 
-    Looks at the methods of `own` and of the classes that it derives from, down to `above`. An
-    attribute that is read anywhere in them, or that a class body declares, is meant.
+    Inspects the methods of `own` and of its base classes, down to `above`. An attribute that is
+    read anywhere in them, or declared in a class body, is intended.
     """
     classes = [base for base in own.__mro__ if base not in above.__mro__]
     codes = [code for base in classes for value in vars(base).values() for code in _codes(value)]
     meant = {name for base in classes for name in (*vars(base), *vars(base).get("__annotations__", {}))}
     assigned: dict[str, str] = {}
     for code in codes:
-        # A name in a text may be an argument of getattr.
+        # A name in a string may be an argument of getattr.
         meant.update(constant for constant in code.co_consts if isinstance(constant, str))
         line = code.co_firstlineno
         for instruction in dis.get_instructions(code):
@@ -44,7 +44,7 @@ def near_miss(own: type, above: type, known: Sequence[str]) -> str | None:
 
 
 def _codes(value: object) -> Iterator[CodeType]:
-    """The code of a method, and of what is defined within it."""
+    """The code of a method, and of the functions defined inside it."""
     if isinstance(value, staticmethod | classmethod):
         value = value.__func__
     waiting = [value.__code__] if isinstance(value, FunctionType) else []
@@ -55,9 +55,9 @@ def _codes(value: object) -> Iterator[CodeType]:
 
 
 def _is_near(name: str, other: str) -> bool:
-    """One letter is wrong, missing, too many, or has changed places with the next; case does not count.
+    """Return whether one letter is wrong, missing, extra or swapped with the next; case does not count.
 
-    Digits and underscores at the end make another name: cwnd_2 is not cwnd.
+    Trailing digits and underscores make another name: cwnd_2 is not cwnd.
     """
     if len(other) < SHORTEST or name.rstrip("_0123456789") == other:
         return False

@@ -19,9 +19,9 @@ DIGITS = 16
 
 @dataclass(frozen=True)
 class Source:
-    """An algorithm's dependencies beside the scenario."""
+    """An algorithm's dependencies other than the scenario."""
 
-    #: Texts by path relative to the folder of the algorithm's file, which is the first.
+    #: Texts by path relative to the folder of the algorithm's file; that file comes first.
     files: dict[str, str]
 
     @property
@@ -31,7 +31,7 @@ class Source:
 
 
 def of_class(own: type) -> Source:
-    """Return the sources of a class: its file with those imports, or the class alone if it has no file."""
+    """Return the sources of a class: its file and its imports, or the class alone if it has no file."""
     try:
         file = Path(inspect.getfile(own))
         if file.is_file():
@@ -42,7 +42,7 @@ def of_class(own: type) -> Source:
 
 
 def of_file(path: Path) -> Source:
-    """Return the sources of a file. Imports are found where `import` stands, not those that are computed."""
+    """Return the sources of a file. Only `import` statements are followed, not computed imports."""
     folder = path.absolute().parent
     files: dict[str, str] = {}
     waiting = [path.absolute()]
@@ -56,11 +56,11 @@ def of_file(path: Path) -> Source:
 
 
 def _imported(text: str, file: Path, folder: Path) -> Iterator[Path]:
-    """The files of the folder that a text imports."""
+    """Return the files of the folder that a text imports."""
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError):
-        # Whoever loads the file says so.
+        # The error is reported when the file is loaded.
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -76,7 +76,7 @@ def _imported(text: str, file: Path, folder: Path) -> Iterator[Path]:
 
 
 def _modules(base: Path, parts: list[str]) -> Iterator[Path]:
-    """The files that importing a.b.c runs: those of a, a.b and a.b.c."""
+    """Return the files that importing a.b.c runs: those of a, a.b and a.b.c."""
     if parts and parts[0] == "selfclock":
         return
     at = base

@@ -1,4 +1,4 @@
-"""Species that grow and compete: the logistic and the Lotka-Volterra model by themselves."""
+"""Species that grow and compete: the logistic and the Lotka-Volterra model alone."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def populations(
     first: float = 1.0,
     step_s: float = 0.01,
 ) -> tuple[list[float], list[list[float]]]:
-    """Return times, and for each species its numbers: dN/dt = epsilon (1 - (N + gamma sum of others) / K) N.
+    """Return times, and the population of each species: dN/dt = epsilon (1 - (N + gamma sum of others) / K) N.
 
-    A species is absent, 0, until it joins with `first`. With one species the model is the logistic
-    one. Integrated with Runge and Kutta's method of fourth order; at the step of 0.01 s its error
-    is below 1e-7 for an epsilon up to 10.
+    A species is absent, 0, until it joins with `first`. A single species follows the logistic
+    model. Integrated with the fourth-order Runge-Kutta method; at the step of 0.01 s its error is
+    below 1e-7 for an epsilon up to 10.
     """
     if not joins_s or min(joins_s) < 0 or step_s <= 0 or capacity <= 0:
         raise ValueError("there must be a species, joins from 0 s on, and a step and a capacity above zero")

@@ -1,11 +1,11 @@
-"""Student's t distribution, without which few repetitions would promise too much."""
+"""Student's t distribution, without which intervals from few repetitions would be too narrow."""
 
 from __future__ import annotations
 
 import functools
 import math
 
-#: Changes below this part end an iteration.
+#: An iteration ends when relative changes fall below this.
 _PRECISION = 1e-14
 
 
@@ -37,7 +37,7 @@ def quantile(confidence: float, degrees: int) -> float:
 
 
 def _outside(t: float, degrees: int) -> float:
-    """Return the probability of |T| > t: the regularised incomplete beta function at n / (n + t^2)."""
+    """Return the probability of |T| > t: the regularized incomplete beta function at n / (n + t^2)."""
     a, b = degrees / 2, 0.5
     x, y = degrees / (degrees + t * t), t * t / (degrees + t * t)
     if y == 0.0:
@@ -50,9 +50,9 @@ def _outside(t: float, degrees: int) -> float:
 
 
 def _fraction(a: float, b: float, x: float) -> float:
-    """Continued fraction of the incomplete beta function (NIST DLMF 8.17.22), from its tail.
+    """Continued fraction of the incomplete beta function (NIST DLMF 8.17.22), evaluated from its tail.
 
-    It needs terms in proportion to the root of the larger parameter; 200 more give all digits.
+    The number of terms grows with the root of the larger parameter; 200 more give all digits.
     """
     value = 1.0
     for term in range(200 + 4 * math.isqrt(int(max(a, b))), 0, -1):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Part:
-    """Scenarios of one kind, and the measurements of each run, so that its records can go."""
+    """Scenarios of one kind, and the measurements of each run, after which its records are freed."""
 
     scenarios: Sequence[Scenario]
     read: Callable[[Result], Any] = lambda result: result
@@ -37,7 +37,7 @@ class Study:
 
 @dataclass
 class _Progress:
-    """How far a study is."""
+    """Progress of a study."""
 
     readings: list[list[Any]]
     missing: int
@@ -52,11 +52,11 @@ def run_studies(
 ) -> list[tuple[Findings, float]]:
     """Run everything on all cores, or on this many threads.
 
-    Return the findings of each study, and how long its runs took, CPU seconds.
+    Return the findings of each study, and the CPU seconds of its runs.
 
-    The study that is expected to take least comes first, so that what is to be found in it is found
-    while others run, and within a study the longest run, so that at the end no core waits for
-    another. A run that is wanted in several places is counted where it is wanted first.
+    The study expected to be the shortest comes first, so that its conclusions are computed while
+    others run; within a study the longest run comes first, so that no core waits for another at the
+    end. A run requested in several places is counted at the first.
     """
     state = [
         _Progress(
@@ -73,7 +73,7 @@ def run_studies(
             own.cpu_s += cpu_s
             own.missing -= 1
             if own.missing == 0:
-                # Beside the runs of the others; and then its results are not needed any more.
+                # Computed while the others run; afterwards its results are not needed.
                 own.found = finder.submit(studies[number].findings, own.readings)
                 own.readings = []
 

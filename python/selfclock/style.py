@@ -15,22 +15,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Look:
-    """How an algorithm looks in every figure."""
+    """The look of an algorithm, in every figure."""
 
     colour: str
     marker: str
-    #: Where several algorithms share one pair of axes.
+    #: Line style where several algorithms share a pair of axes.
     line: Dash = "-"
 
 
-#: The palette of Okabe and Ito, which people with any colour vision tell apart. The yellow is left
-#: out: on white paper it cannot be seen.
+#: The palette of Okabe and Ito, whose colours people with any colour vision can tell apart. It
+#: omits the yellow, which is invisible on white.
 _BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE = "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00"
 _BLACK = "#000000"
 
-#: Six colours are too few, so algorithms of one colour differ in their line. No two markers are
-#: alike. What is commonly drawn together has different colours. Grey belongs to what does not react
-#: to congestion.
+#: Six colours are too few, so algorithms of one colour differ in line style. No two markers are
+#: equal. Algorithms often drawn together have different colours. Grey belongs to traffic that does
+#: not react to congestion.
 LOOKS = {
     "reno": Look(_BLUE, "o"),
     "packet-pair": Look(_VERMILLION, "s"),
@@ -60,23 +60,22 @@ LOOKS = {
     "imtcp": Look(_BLACK, "$m$", ":"),
     "capacity": Look(_BLACK, "$c$", "-."),
     "udp": Look("#666666", "x"),
-    # Of an emulation, whose algorithm nobody knows.
+    # For an emulation, whose algorithm is unknown.
     "tcp": Look(_BLUE, "$t$"),
 }
 
 #: For several flows with one algorithm.
 LINE_STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
-#: For algorithms without an entry above, users' own among them: colours that no built-in algorithm
-#: has. Chosen by name, so that a look does not depend on what else is drawn.
+#: For algorithms without an entry above, including user-defined ones: colours that no built-in
+#: algorithm has. Chosen by name, so that a look does not depend on the rest of the figure.
 _OTHERS = [
     Look(colour, marker, line)
     for colour in ("#8833DD", "#B23636", "#4978F2")
     for line, marker in zip(LINE_STYLES, ("+", "|", "_", "$o$"), strict=True)
 ]
 
-#: Links, in the order in which they are drawn: colours of their own, so that none is taken for an
-#: algorithm.
+#: Links, in drawing order: separate colours, so that none is mistaken for an algorithm.
 LINKS = ("#5B6770", "#44AA99", "#CC6677", "#999933", "#AA4499", "#6699CC", "#997700", "#994455")
 
 #: Losses and CE marks look the same everywhere.
@@ -86,19 +85,18 @@ MARK = Look("#B07D00", "$\\vee$")
 #: Thresholds, such as ssthresh: no flow, link or algorithm has this line.
 THRESHOLD: Dash = "-.."
 
-#: How far the colours of several flows with one algorithm are from the algorithm's.
+#: How far the shades for several flows of one algorithm are from its colour.
 _SHADES = (0.0, 0.25, 0.4, 0.12)
 
 #: Markers of further variants of an algorithm.
 _VARIANTS = ("$2$", "$3$", "$4$", "$5$", "$6$", "$7$", "$8$", "$9$")
 
-#: Parts of red, green and blue in the brightness of a colour, and a brightness between dark and
-#: light.
+#: Weights of red, green and blue in brightness, and the brightness that separates dark from light.
 _WEIGHTS, MIDDLE = (0.299, 0.587, 0.114), 100
 
 
 def shade(colour: str, number: int) -> str:
-    """Return the colour of an algorithm's flow with this number: dark colours get lighter, light ones darker."""
+    """Return the colour of an algorithm's nth flow: dark colours get lighter, light ones darker."""
     parts = [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
     towards = 0 if sum(part * weight for part, weight in zip(parts, _WEIGHTS, strict=True)) > MIDDLE else 255
     amount = _SHADES[number % len(_SHADES)]
@@ -106,7 +104,7 @@ def shade(colour: str, number: int) -> str:
 
 
 def numbers(colours: Iterable[Hashable]) -> list[int]:
-    """Return how many of its colour came before each: the number of its shade."""
+    """Return for each entry how many earlier ones have its colour: the index of its shade."""
     seen: Counter[Hashable] = Counter()
     found = []
     for colour in colours:
@@ -126,7 +124,7 @@ def look(algorithm: str) -> Look:
 
 
 def looks(labels: Iterable[str]) -> dict[str, Look]:
-    """Return a look for each label: several of one algorithm, as "cubic:beta=0.8", differ in shade and marker."""
+    """Return a look for each label: variants of one algorithm, as "cubic:beta=0.8", differ in shade and marker."""
     found: dict[str, Look] = {}
     bases = {label: look(label) for label in labels}
     for (label, base), number in zip(bases.items(), numbers(bases.values()), strict=True):

@@ -1,4 +1,4 @@
-"""The series of a run as curves of a figure: one a flow, or the middle of many."""
+"""The series of a run as curves of a figure: one per flow, or the median of many."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: With more flows than this, each algorithm has a curve of the middle of its flows and a band.
+#: With more flows than this, each algorithm has a curve of the median of its flows and a band.
 MOST_CURVES = 8
 
-#: Of more flows than this of one algorithm, evenly chosen ones stand for all.
+#: With more flows than this per algorithm, an evenly spaced selection represents all.
 MOST_SAMPLED = 400
 
-#: The band leaves out a tenth of the flows below it, and a tenth above it.
+#: The band excludes a tenth of the flows below it, and a tenth above it.
 QUANTILES = (10, 50, 90)
 
 #: Rates are averages over this fraction of the run: long enough to be smooth, short enough to show
 #: a slow start.
 RATE_WINDOW = 1 / 60
 
-#: An average of fewer segments could be above the rate of the link: an ACK tells of two at once,
-#: and 2 of 64 is less than the 3.5 % of a packet that are headers.
+#: An average over fewer segments could exceed the rate of the link: an ACK reports two at once, and
+#: 2 of 64 is less than the 3.5 % of a packet that are headers.
 FEWEST_SEGMENTS = 64
 
 
@@ -50,7 +50,7 @@ class Flow:
     path: NetworkFlow
     colour: str
     dash: Dash
-    #: "name (algorithm)", or one of the two if they are alike.
+    #: "name (algorithm)", or one of the two if they are equal.
     label: str
 
     @property
@@ -61,7 +61,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Curve:
-    """A curve, with a band around it if it stands for many flows."""
+    """A curve, with a band around it if it represents many flows."""
 
     label: str
     colour: str
@@ -85,7 +85,7 @@ class Traces:
     """The sampled flows of a run."""
 
     def __init__(self, result: Result, *, look: style.Look | None = None, flows: Sequence[str] = ()) -> None:
-        """Read the series, of all flows or of those that are named; all look like `look`, or like their algorithms."""
+        """Read the series of all flows or of the named ones; all have the look `look`, or those of their algorithms."""
         self.result = result
         self._look = look
         self._only = frozenset(flows)
@@ -105,7 +105,7 @@ class Traces:
         drawn = [(row, name) for row, name in enumerate(self.samples.names) if not self._only or name in self._only]
         algorithms = [summaries[name]["algorithm"] for _, name in drawn]
         looks = [self._look or style.look(algorithm) for algorithm in algorithms]
-        # Algorithms that share a colour have lines of their own.
+        # Algorithms that share a colour differ in line style.
         shades, lines = style.numbers(look.colour for look in looks), style.numbers(algorithms)
         flows = []
         for place, (row, name) in enumerate(drawn):
@@ -129,12 +129,12 @@ class Traces:
 
     @property
     def many(self) -> bool:
-        """There are too many flows for a curve each."""
+        """Whether there are too many flows for a curve each."""
         return len(self.flows) > MOST_CURVES
 
     @property
     def note(self) -> str:
-        """The meaning of the curves, if there is not one per flow."""
+        """The meaning of the curves, unless there is one per flow."""
         short = any(flow["connections"] for flow in self.result.summary["flows"])
         said = ["Short connections have no curves."] if short else []
         if self.many:
@@ -148,7 +148,7 @@ class Traces:
         return " ".join(said)
 
     def curves(self, values: Callable[[Flow], Values]) -> list[Curve]:
-        """Return a quantity of the flows, which `values` returns of one: a curve each, or one for each algorithm."""
+        """Return curves of a quantity, which `values` returns for one flow: a curve per flow, or per algorithm."""
         if not self.many:
             return [Curve(flow.label, flow.colour, self.times, values(flow), dash=flow.dash) for flow in self.flows]
         return list(self._middles(values))
@@ -171,15 +171,15 @@ class Traces:
 
     @cached_property
     def has_windows(self) -> bool:
-        """The windows of the senders are known; of an emulation's they are not, but what is in flight."""
+        """Whether the senders' windows are known; an emulation only knows the data in flight."""
         return "emulation" not in self.result.summary
 
     def window(self, flow: Flow) -> Values:
-        """Return the congestion window of a flow, or what it has in flight where that is not known, in segments."""
+        """Return the congestion window of a flow, or its data in flight where the window is unknown, in segments."""
         return self.column(flow, "cwnd_bytes" if self.has_windows else "in_flight_bytes") / flow.payload_bytes
 
     def threshold(self, flow: Flow) -> Values:
-        """Return the slow start threshold of a flow, in segments; NaN where there is none."""
+        """Return the slow start threshold of a flow, in segments; NaN where it is not set."""
         if not self.has_windows:
             return np.full(len(self.times), np.nan)
         found = self.column(flow, "ssthresh_bytes") / flow.payload_bytes
@@ -197,10 +197,10 @@ class Traces:
 
 
 def _aligned(series: pl.DataFrame) -> pl.DataFrame:
-    """Return samples of flows that came and went with a row for each flow and time.
+    """Return the samples of flows that came and went, with a row for each flow and time.
 
-    Before a flow begins and after it has ended running totals stay what they are, and levels are
-    not known.
+    Before a flow starts and after it has ended, running totals are constant, and levels are
+    unknown.
     """
     grid = series.select(pl.col("flow").unique(maintain_order=True)).join(
         series.select(pl.col("time_s").unique().sort()), how="cross"
@@ -211,9 +211,9 @@ def _aligned(series: pl.DataFrame) -> pl.DataFrame:
 
 
 def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Values]:
-    """Return percentiles over series at each sample, of the values that are there; NaN where there are none.
+    """Return percentiles over the series at each sample, of the values present; NaN where there are none.
 
-    As `numpy.nanpercentile` has them, which takes 20 times as long for a hundred series.
+    Equal to `numpy.nanpercentile`, which takes 20 times as long for a hundred series.
     """
     ordered = np.sort(series, axis=0)
     known = np.sum(~np.isnan(ordered), axis=0)
@@ -228,13 +228,13 @@ def percentiles(series: Sequence[Values], wanted: Sequence[float]) -> list[Value
 
 
 def goodput_curve(times: Values, delivered: Values, segment: float) -> Values:
-    """Return the rate at which payload had arrived by each time, averaged over `RATE_WINDOW` of the run or longer.
+    """Return the arrival rate of payload by each time, averaged over `RATE_WINDOW` of the run or longer.
 
-    Of what is delivered, not of what is acknowledged: that jumps when a loss is repaired, to more
-    than a link carries. Without SACK the sender learns late of some of what is delivered, and a
-    jump remains after a timeout. At its fastest the flow delivers `FEWEST_SEGMENTS` in an average,
-    if it delivers that many in half of the run. Early averages begin with the run, in which nothing
-    was delivered before.
+    It counts delivered instead of acknowledged data, because the latter jumps at the end of a
+    recovery, above a link's rate. Without SACK the sender learns late of some deliveries, and a
+    jump remains after a timeout. At its fastest the flow delivers `FEWEST_SEGMENTS` per average, if
+    it delivers that many in half of the run. Early averages start with the run, before which
+    nothing was delivered.
     """
     samples = len(times)
     # At 0 s nothing is delivered.

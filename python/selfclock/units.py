@@ -1,4 +1,4 @@
-"""Units in which the numbers of a figure or a table are short."""
+"""Units that keep the numbers of a figure or a table short."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ else:
 
 @dataclass(frozen=True)
 class Unit:
-    """A unit and its size: a value of the base unit divided by `size` is a number of this one."""
+    """A unit and its size: a value in base units divided by `size` is in this unit."""
 
     size: float
     name: str
@@ -27,7 +27,8 @@ RATES = (Unit(1.0, "bit/s"), Unit(1e3, "kbit/s"), Unit(1e6, "Mbit/s"), Unit(1e9,
 SIZES = (Unit(1.0, "B"), Unit(1e3, "kB"), Unit(1e6, "MB"), Unit(1e9, "GB"), Unit(1e12, "TB"))
 TIMES = (Unit(1e-9, "ns"), Unit(1e-6, "us"), Unit(1e-3, "ms"), Unit(1.0, "s"))
 
-#: A unit is taken where the largest value is this many of it; below, the next smaller one is.
+#: A unit is chosen if the largest value is at least this many of it; otherwise the next smaller
+#: one.
 LEAST = 2.0
 
 

@@ -17,7 +17,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Interval:
-    """Mean of an ensemble and half of its interval, which is infinite for a single value."""
+    """Mean of an ensemble and half the width of its interval, which is infinite for a single value."""
 
     mean: float
     half: float
@@ -38,7 +38,7 @@ class Interval:
         return f"{mean} ± {self.half:.{digits}f}" if math.isfinite(self.half) else mean
 
     def __str__(self) -> str:
-        """Return them with two digits."""
+        """Return `text` with three digits."""
         return self.text(2)
 
 

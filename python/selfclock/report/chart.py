@@ -1,4 +1,4 @@
-"""Figures as charts that a browser can zoom and read value by value: Plotly's input, as data."""
+"""Figures as charts that a browser can zoom and read value by value: input for Plotly, as data."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 #: Pixels for a typographic point and for an inch of a figure.
 POINT, INCH = 96 / 72, 100
 
-#: Series in a panel with which each still has all its columns; more series share them, down to the
-#: columns of a telephone.
+#: Up to this many series per panel, each has all its columns; more series share them, down to the
+#: columns of a phone's screen.
 FULL_SERIES, FEWEST_BINS = 12, 400
 
-#: With more series than this the values of all at one place would cover the page: one is then read
+#: With more series than this, showing all values at one time would cover the page: one is then read
 #: at a time.
 MOST_READ = 24
 
-#: Pixels that a cell with words needs, and the names of the rows.
+#: Pixels for a cell with words, and for the names of the rows.
 CELL, NAME = 40, 170
 
 _DASHES = {"-": "solid", "--": "dash", ":": "dot", "-.": "dashdot", "-..": "8px,2px,2px,2px,2px,2px"}
@@ -43,7 +43,7 @@ _SYMBOLS = {
     "|": "line-ns-open", "_": "line-ew-open", "$T$": "triangle-ne", "$h$": "hourglass", "$x$": "bowtie",
     "$V$": "star-triangle-down", "$i$": "diamond-wide", "$m$": "star-diamond", "$c$": "hexagram",
 }  # fmt: skip
-#: Parts of its size that matplotlib gives a dot and a pixel.
+#: Size of matplotlib's dot and pixel relative to other markers.
 _SIZES = {".": 0.6, ",": 0.3}
 _GREEK = {r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\lambda": "λ", r"\mu": "µ", r"\rho": "ρ",
           r"\tau": "τ", r"\times": "×", r"\cdot": "·", r"\approx": "≈", r"\leq": "≤", r"\geq": "≥", r"\pm": "±",
@@ -52,18 +52,18 @@ _GREEK = {r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\
 
 @dataclass
 class Chart:
-    """A figure for the browser; arrays of numbers are NumPy's."""
+    """A figure for the browser; numeric arrays are NumPy's."""
 
     traces: list[dict[str, Any]] = field(default_factory=list)
     layout: dict[str, Any] = field(default_factory=dict)
-    #: Least width in which it can be read, in pixels.
+    #: Minimum legible width, in pixels.
     width: int = 0
     #: The fewest columns to which a series was thinned; 0 if none was.
     bins: int = 0
 
 
 def chart(figure: Figure, *, titled: bool = True) -> Chart:
-    """Return the chart of a figure, with its title unless the page has it as its heading."""
+    """Return the chart of a figure; `titled` is false if the page has the title as its heading."""
     titled = titled and bool(figure.title)
     made = Chart(layout={"annotations": [], "shapes": []})
     rows, columns = len(figure.panels), len(figure.panels[0])
@@ -72,8 +72,8 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
         for column, panel in enumerate(line):
             _Panel(made, figure, places, row, column).fill(panel)
     shown = any(part.get("showlegend") for part in [*made.traces, *made.layout["shapes"]])
-    # All values at one time are read at once where panels stand above each other; single points are
-    # read one by one.
+    # With stacked panels all values at one time are read together; single points are read one by
+    # one.
     read = max((sum(trace["hoverinfo"] != "skip" for trace in made.traces if trace["xaxis"] == _ref("x", number))
                 for number in range(1, rows * columns + 1)), default=0)  # fmt: skip
     together = figure.linked and rows > 1 and read <= MOST_READ
@@ -83,7 +83,7 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
                 trace["hovertemplate"] = place + trace["hovertemplate"]
     for trace in made.traces:
         trace.pop("_place", None)
-    # Words in cells of this width do not meet.
+    # Words in cells of this width do not touch.
     every = [element for line in figure.panels for panel in line for element in panel.elements]
     of_cells = [NAME + CELL * element.values.shape[1] for element in every if isinstance(element, Cells)]
     made.width = max([240 * columns if columns > 1 else 0, *of_cells])
@@ -98,7 +98,7 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
             "yanchor": "bottom",
             "x": 0.5,
             "xanchor": "center",
-            # However small the points of a series are, its entry can be seen.
+            # Legend entries stay visible however small the points of a series are.
             "itemsizing": "constant",
         },
         "barmode": "overlay",
@@ -112,14 +112,14 @@ def chart(figure: Figure, *, titled: bool = True) -> Chart:
 
 
 class _Places:
-    """The places of a figure's panels, as fractions of the area inside the margins."""
+    """Positions of a figure's panels, as fractions of the area inside the margins."""
 
     def __init__(self, figure: Figure, *, titled: bool) -> None:
         rows, columns = len(figure.panels), len(figure.panels[0])
         headed = [any(panel.title for panel in line) for line in figure.panels]
         lines = [max(panel.title.count("\n") for panel in line) for line in figure.panels]
-        # Above a row there is its title; between rows that are not linked the axis of the upper
-        # one, too.
+        # Each row has its title above it; rows that are not linked also have the upper row's axis
+        # between them.
         gaps = [
             (18 + 14 * lines[row] if headed[row] else 0)
             + (14 if figure.linked else 30)
@@ -151,7 +151,7 @@ class _Panel:
         self._chart, self._figure, self._places, self._row, self._column = made, figure, places, row, column
         rows, columns = len(figure.panels), len(figure.panels[0])
         number = row * columns + column + 1
-        # Panels above each other have one x axis: zoomed together, read together.
+        # Stacked panels share one x axis: they are zoomed and read together.
         self._foot = (not figure.linked) or row == rows - 1
         self._x = _ref("x", column + 1 if figure.linked else number)
         self._y = _ref("y", number)
@@ -235,7 +235,8 @@ class _Panel:
         if kept:
             self._chart.bins = min(self._chart.bins or BINS, BINS)
         if band.step:
-            # A step is two points: at the same place in x with the value before and after.
+            # A step has two points: at the same x, first with the previous value, then with the new
+            # one.
             x = np.repeat(x, 2)
             low, high = np.repeat(low, 2), np.repeat(high, 2)
             x, low, high = (x[1:], low[:-1], high[:-1]) if band.step == "after" else (x[:-1], low[1:], high[1:])
@@ -254,7 +255,7 @@ class _Panel:
                   fillcolor=faint(look.colour, look.opacity))  # fmt: skip
 
     def _add(self, kind: str, label: str, *, read: bool = False, **rest: Any) -> None:  # noqa: ANN401
-        """Add a trace; `read` enables its values under the pointer."""
+        """Add a trace; `read` enables its values on hover."""
         name = text(label)
         trace = {"type": kind, "xaxis": self._x, "yaxis": self._y, "name": name, **self._entry(name), **rest}
         if not read:
@@ -265,7 +266,7 @@ class _Panel:
         self._chart.traces.append(trace)
 
     def _entry(self, name: str) -> dict[str, Any]:
-        """Return the key of a legend entry: one for all traces of this name."""
+        """Return the key of a legend entry, shared by all traces of this name."""
         drawn = [*self._chart.traces, *self._chart.layout["shapes"]]
         first = not any(part.get("showlegend") and part["name"] == name for part in drawn)
         return {"legendgroup": name, "showlegend": bool(name) and first}
@@ -315,7 +316,7 @@ class _Panel:
         )  # fmt: skip
 
     def _cells(self, cells: Cells) -> None:
-        # Colours as rgb(...), which the page does not turn over in the dark.
+        # Colours as rgb(...), which the page does not invert in dark mode.
         rows, columns = cells.values.shape
         for row in range(rows):
             for column in range(columns):
@@ -332,7 +333,7 @@ class _Panel:
                 if math.isfinite(value := float(cells.values[row, column])):
                     ink = "rgb(255, 255, 255)" if cells.is_dark(value) else "rgb(0, 0, 0)"
                     self._chart.layout["annotations"][-1]["font"]["color"] = ink
-        # Points that cannot be seen tell the values.
+        # Invisible points carry the values.
         at = [(column, row) for row in range(rows) for column in range(columns)]
         along, up = self._panel.x.names, self._panel.y.names
         said = [
@@ -347,7 +348,7 @@ class _Panel:
         )  # fmt: skip
 
     def _at(self, which: str, value: float) -> float:
-        """Return the place of a text: on a logarithmic axis at the logarithm."""
+        """Return the coordinate of a text: on a logarithmic axis, the logarithm."""
         axis: Axis = getattr(self._panel, which)
         if which == "x" and self._figure.linked:
             axis = self._figure.panels[-1][self._column].x
@@ -390,7 +391,7 @@ class _Panel:
         if axis.log and abs(high - low) >= 2:
             said["dtick"] = 1
         elif axis.log and abs(high - low) > 0.7:
-            # Of so few powers of ten there are too few for ticks.
+            # So few powers of ten do not give enough ticks.
             powers = range(math.floor(min(low, high)), math.ceil(max(low, high)))
             ticks = [factor * 10.0**power for power in powers for factor in (1, 2, 5)]
             said |= {"tickvals": ticks, "ticktext": [f"{tick:,g}" for tick in ticks]}
@@ -412,7 +413,7 @@ class _Panel:
 
 
 class _Quantity:
-    """Quantity of an axis: of "queue (packets; crosses: drops)" the queue in packets."""
+    """Quantity of an axis: for "queue (packets; crosses: drops)", the queue in packets."""
 
     def __init__(self, axis: Axis) -> None:
         found = re.match(r"(.*?)\s*(?:\(([^();]*)[^()]*\))?\s*(?:\n.*)?$", axis.label, re.DOTALL)
@@ -447,8 +448,7 @@ def _marker(colour: str | list[str], element: Line | Points) -> dict[str, Any]:
         symbol += "-open"
     size = element.size * POINT * _SIZES.get(element.marker, 1.0)
     shade = six_digits(colour) if isinstance(colour, str) else [six_digits(each) for each in colour]
-    # Without a colour of its own Plotly draws the outline grey, and of a small marker there is
-    # little else.
+    # Without an explicit colour Plotly draws a grey outline, which is nearly all of a small marker.
     return {"symbol": symbol, "size": round(size, 1), "color": shade, "line": {"width": 1.2, "color": shade}}
 
 
@@ -461,7 +461,7 @@ def _ref(which: str, number: int) -> str:
 
 
 def text(words: str) -> str:
-    """Return text as the chart library takes it; of TeX only what a label may have."""
+    """Return text for the chart library, which needs only the TeX allowed in labels."""
     if words.count("$") >= 2:
         words = words.replace("$", "")
         for name, letter in _GREEK.items():

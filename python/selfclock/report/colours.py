@@ -1,4 +1,4 @@
-"""Colours as a page and a drawing need them."""
+"""Colours in the forms that pages and drawings need."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 
 def six_digits(colour: str) -> str:
-    """Return a colour as six hexadecimal digits, which the page can turn over in the dark."""
+    """Return a colour as six hexadecimal digits, which the page can invert in dark mode."""
     if re.fullmatch(r"#[0-9A-Fa-f]{6}", colour):
         return colour.lower()
     if re.fullmatch(r"#[0-9A-Fa-f]{3}", colour):
@@ -15,12 +15,12 @@ def six_digits(colour: str) -> str:
 
 
 def faint(colour: str, opacity: float) -> str:
-    """Return a translucent colour, as CSS writes it."""
+    """Return a translucent colour in CSS."""
     red, green, blue = parts(colour)
     return f"rgba({red},{green},{blue},{opacity:.3g})"
 
 
 def parts(colour: str) -> tuple[int, int, int]:
-    """Return red, green and blue, each of 255."""
+    """Return red, green and blue, from 0 to 255."""
     digits = six_digits(colour)
     return int(digits[1:3], 16), int(digits[3:5], 16), int(digits[5:7], 16)

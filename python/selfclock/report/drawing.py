@@ -1,4 +1,4 @@
-"""From figures to drawings by matplotlib, for files and notebooks: the only module that imports it."""
+"""Drawings of figures by matplotlib, for files and notebooks: the only module that imports it."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ STYLE: dict[str, Any] = {
     "figure.dpi": 110,
     "savefig.dpi": 200,
     "font.size": 9,
-    # The first comes with matplotlib. Letters that it lacks are taken from the first of the others
-    # that is installed.
+    # The first comes with matplotlib. Glyphs that it lacks are taken from the first installed one
+    # of the others.
     "font.sans-serif": [
         "DejaVu Sans",
         "Noto Sans",
@@ -71,11 +71,11 @@ STYLE: dict[str, Any] = {
     "lines.linewidth": 1.2,
     "lines.markersize": 4,
     "svg.fonttype": "path",
-    # The same figure is the same file.
+    # The same figure gives the same file.
     "svg.hashsalt": "selfclock",
 }
 
-#: Points of line and gap, of dashes that matplotlib has no letters for.
+#: Points of line and gap for dashes without a name in matplotlib.
 _DASHES: dict[str, Any] = {"-..": (0, (6, 2, 1, 2, 1, 2))}
 _STEPS = {"": "default", "after": "steps-post", "before": "steps-pre"}
 _FILLS = {"": None, "after": "post", "before": "pre"}
@@ -86,19 +86,19 @@ _COORDINATES: dict[str, Any] = {
     "y-fraction": ("data", "axes fraction"),
 }
 
-#: Width of a letter, as a part of the height of the type.
+#: Width of a letter relative to the font size.
 _LETTER = 0.58
 
-#: Characters of a legend's row in a figure 6.4 inches wide, and those that a handle takes.
+#: Characters in a legend's row on a figure 6.4 inches wide, and those that a handle takes.
 _LEGEND_ROW, _HANDLE = 90, 6
 
 
 @contextmanager
 def house(settings: Mapping[str, Any] | None = None) -> Iterator[None]:
-    """Draw in the house style, whatever the user's own settings are; `settings` of matplotlib come before it."""
+    """Draw in the house style, whatever the user's own settings; matplotlib `settings` override it."""
     chosen: Any = {**STYLE, **(settings or {})}
     with mpl.rc_context(chosen), warnings.catch_warnings():
-        # A name in letters that the font lacks is drawn as boxes; that is no reason to fill the
+        # Glyphs that the font lacks are drawn as boxes; a warning for each would flood the
         # terminal.
         warnings.filterwarnings("ignore", message="Glyph")
         yield
@@ -123,14 +123,14 @@ def save(
 
 
 def png(figure: Figure) -> bytes:
-    """Return a figure as a picture of a size for a notebook."""
+    """Return a figure as an image of a given size, for a notebook."""
     buffer = io.BytesIO()
     save(figure, buffer, format="png", dpi=STYLE["figure.dpi"])
     return buffer.getvalue()
 
 
 def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Figure:
-    """Return the drawing of a figure. It belongs to no display and no global list: whoever drops it frees it."""
+    """Return the drawing of a figure, in no display or global list, so that its last reference frees it."""
     with house(settings):
         new = drawn.Figure(figsize=(figure.width, figure.height), layout="constrained")
         panels = figure.panels
@@ -151,7 +151,7 @@ def draw(figure: Figure, settings: Mapping[str, Any] | None = None) -> drawn.Fig
 
 
 def _legend(new: drawn.Figure, width: float) -> None:
-    """Name every label once, outside, where the legend covers nothing."""
+    """Name every label once, outside the panels, where the legend covers nothing."""
     entries: dict[str, Any] = {}
     for axes in new.axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -162,7 +162,7 @@ def _legend(new: drawn.Figure, width: float) -> None:
         legend = new.legend(list(entries.values()), list(entries), loc="outside lower center", ncols=columns)
         for entry in legend.legend_handles:
             if isinstance(entry, Line2D):
-                # However small the points of a series are, its entry can be seen.
+                # Legend entries stay visible however small the points of a series are.
                 entry.set_markersize(max(4.0, entry.get_markersize()))
 
 
@@ -272,7 +272,7 @@ def _cells(axes: Axes, element: Cells, look: dict[str, Any]) -> None:
 
 
 def _points_across(axes: Axes) -> tuple[float, float]:
-    """Return about how wide and high a panel is, in points."""
+    """Return the approximate width and height of a panel, in points."""
     figure, place = axes.get_figure(root=True), axes.get_position()
     return place.width * figure.get_figwidth() * 72, place.height * figure.get_figheight() * 72  # type: ignore[union-attr]
 
@@ -282,7 +282,7 @@ def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> No
     if axis.log:
         (axes.set_xscale if which == "x" else axes.set_yscale)("log")
         low, high = sorted(limits)
-        # With less than two decades the powers of ten alone are too few.
+        # Over less than two decades, powers of ten give too few ticks.
         own.set_major_locator(ticker.LogLocator(subs=(1, 2, 5) if high / low < 100 else (1,)))
         own.set_minor_formatter(ticker.NullFormatter())
         if low >= 1e-3 and high <= 1e5:
@@ -295,7 +295,7 @@ def _axis(axes: Axes, which: str, axis: Axis, limits: tuple[float, float]) -> No
 
 
 def _fit_names(axes: Axes, which: str, names: list[str]) -> None:
-    """Turn names that would meet, or write them smaller."""
+    """Rotate or shrink names that would overlap."""
     wide, high = _points_across(axes)
     size = mpl.rcParams["font.size"]
     if which == "y":

@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 
 
 def pack_text(text: str) -> str:
-    """Return a text packed."""
+    """Return a text compressed and encoded."""
     return _packed(text.encode())
 
 
 def pack_document(document: dict[str, Any]) -> str:
-    """Return a JSON document packed whose arrays of numbers are NumPy's.
+    """Return a JSON document whose arrays of numbers are NumPy's, compressed and encoded.
 
-    The length of the JSON text in 4 bytes, the text, the arrays one after the other. In the text an
-    array is `{"array": offset, "length": numbers, "bytes": 4 or 8}`; equal arrays are held once.
-    All first bytes of its numbers come first, then all second ones, and so on, which packs better.
+    The format is the length of the JSON text in 4 bytes, the text, and the arrays in order. In the
+    text an array is `{"array": offset, "length": numbers, "bytes": 4 or 8}`; equal arrays are
+    stored once. The first bytes of all its numbers come first, then the second bytes, and so on,
+    which compresses better.
     """
     arrays = bytearray()
     known: dict[bytes, dict[str, int]] = {}
@@ -50,7 +51,7 @@ def _framed(document: dict[str, Any], held: Callable[[Any], Any], arrays: bytear
 
 
 def _is_short(values: Values) -> bool:
-    """Tell whether single precision moves no value by more than a hundredth of a pixel in a million of their range."""
+    """Return whether single precision moves values by at most a hundredth of a pixel in a million."""
     known = values[np.isfinite(values)]
     if not known.size:
         return True
@@ -60,5 +61,5 @@ def _is_short(values: Values) -> bool:
 
 
 def _packed(data: bytes) -> str:
-    # Level 6 takes twice the time of level 2 and saves a tenth.
+    # Level 6 takes twice as long as level 2 and saves a tenth.
     return base64.b64encode(gzip.compress(data, 2, mtime=0)).decode()

@@ -1,4 +1,4 @@
-"""One HTML file that asks the network for nothing: tables that sort, figures that zoom and can be read."""
+"""One self-contained HTML file: tables that sort, and figures that zoom and show values."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 class Part:
     """A special part of a page, such as a player: a template, scripts, and the template's data."""
 
-    #: Name of a template; `part` is this object there.
+    #: Name of a template, which sees this object as `part`.
     template: str
     _: KW_ONLY
-    #: Names of scripts in the package's templates; each runs once in a page, however many parts
-    #: name it.
+    #: Names of scripts among the package's templates; each runs once per page, however many parts
+    #: use it.
     scripts: tuple[str, ...] = ()
     #: For the template. `{{ part.content.NAME | packed }}` holds a text for `selfclock.unpack`, and
     #: `packed_document` one with arrays of numbers for `selfclock.unpackDocument`.
@@ -59,7 +59,7 @@ def page(
 ) -> Page:
     """Return a page: a few paragraphs, special parts, tables, figures.
 
-    `files` are those beside it, with what they hold; `source` is the text of the scenario;
+    `files` maps the files beside it to their contents; `source` is the text of the scenario;
     `algorithms` has digests of user-defined algorithms by name.
     """
     text = render(
@@ -114,7 +114,7 @@ class _Drawn:
     """A figure as embedded in a page."""
 
     packed: str
-    #: Pixels; the width is the least in which it can be read.
+    #: Pixels; the width is the minimum at which it is legible.
     width: int
     height: int
     #: The remark below it.
@@ -133,13 +133,13 @@ def _chart(figure: Figure, heading: str = "") -> _Drawn:
 
 @functools.cache
 def _library() -> str:
-    """The chart library, packed: Plotly, from `report/library`."""
+    """The chart library, compressed: Plotly, from `report/library`."""
     held = resources.files("selfclock.report") / "library" / "plotly-basic.min.js.gz"
     return base64.b64encode(held.read_bytes()).decode()
 
 
 def _markdown(text: str) -> Markup:
-    # Only the papers have some, and it takes a while to import.
+    # Only papers have Markdown, and the import is slow.
     from markdown_it import MarkdownIt  # noqa: PLC0415
 
     # The texts are the package's own files, and MarkdownIt escapes HTML in them.
@@ -147,5 +147,5 @@ def _markdown(text: str) -> Markup:
 
 
 def shortened(scenario: str) -> str:
-    """Return the text of a scenario with its delivery traces cut short; the tables' metadata has them whole."""
+    """Return the text of a scenario with its delivery traces shortened; the tables' metadata has them in full."""
     return re.sub(r'(opportunities\s*=\s*"[^"]{80})[^"]+"', r'\1 ..."', scenario)

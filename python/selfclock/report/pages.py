@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from selfclock.sweep import Sweep
     from selfclock.sweep.run import PointSummary
 
-#: Rows of a table, so that ten thousand flows remain a page.
+#: Maximum rows of a table, so that a page with ten thousand flows stays usable.
 MOST_ROWS = 500
 
 
@@ -43,7 +43,7 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
 
 
 def _run_figures(result: Result) -> list[Illustration]:
-    """Return the figures of a run; `--format` writes the same ones."""
+    """Return the figures of a run, which `--format` writes, too."""
     figures = []
     if result.flows.num_rows:
         caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
@@ -67,11 +67,11 @@ def _run_parts(result: Result) -> list[Part]:
 
 
 def _run_sentence(summary: Summary) -> str:
-    """Sum up a run: the flows' goodput, and the state of the busiest link."""
+    """Summarize a run: the flows' goodput, and the state of the busiest link."""
     flows, links = summary["flows"], summary["links"]
     said = ""
     if flows:
-        # Over the whole run: goodputs of flows that are not active at the same time have no sum.
+        # Over the whole run: goodputs of flows active at different times have no sum.
         delivered = sum(flow["delivered_bytes"] for flow in flows) * 8 / summary["simulated_s"]
         who = f"{flows[0]['name']} ({flows[0]['algorithm']})" if len(flows) == 1 else f"{len(flows):,} flows together"
         said = f"{who} delivered {_rate(delivered)} on average"
@@ -87,7 +87,7 @@ def _run_sentence(summary: Summary) -> str:
 
 
 def _rate(bits_per_second: float) -> str:
-    """Return a rate in the unit that fits it."""
+    """Return a rate in a suitable unit."""
     for unit, size in (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)):
         if bits_per_second >= size:
             return f"{bits_per_second / size:.4g} {unit}"
@@ -115,7 +115,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
     shown = flows[:MOST_ROWS]
     rows = [cells.of_flow(flow) for flow in shown]
     if any(flow["completion_s"] is not None for flow in flows):
-        # Of flows that have a size.
+        # Only for flows with a size.
         columns.append("Completed after s")
         for row, flow in zip(rows, shown, strict=True):
             row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
@@ -162,7 +162,7 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
         comparison.figure(), id="compare",
     )  # fmt: skip
     about = [_comparison_sentence(comparison), "The same path under each algorithm."]
-    # The algorithms stand in the table; this is the path that they have in common.
+    # The table lists the algorithms; this is the path that they share.
     source = shortened(comparison.scenarios[0].text)
     return page(
         comparison.path, about, [comparison.table(room=True)], [scatter, columns],
@@ -188,7 +188,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
 
 
 def _written_alike(value: float, of: Mapping[str, float], written: Callable[[float], str]) -> tuple[list[str], str]:
-    """Return the names of all values that are written alike, and the writing."""
+    """Return the names of all values with the same text, and that text."""
     said = written(value)
     return [name for name, own in of.items() if written(own) == said], said
 
@@ -227,7 +227,7 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
 
 
 def _sweep_sentences(points: Sequence[PointSummary]) -> list[str]:
-    """Sum up a sweep: where the goodput is least and where it is greatest."""
+    """Summarize a sweep: where goodput is lowest and highest."""
     means = [
         (point["measures"]["goodput_bps"]["mean"], point) for point in points if "goodput_bps" in point["measures"]
     ]
@@ -251,7 +251,7 @@ def scorecard_page(card: Scorecard, files: Mapping[str, str] | None = None) -> P
 
 
 def _scorecard_sentence(card: Scorecard) -> str:
-    """Sum up a scorecard: how many of its rows pass, and which do not."""
+    """Summarize a scorecard: how many rows pass, and which do not."""
     judged = [line for line in card.lines if line.found.verdict in {"pass", "warn", "fail"}]
     passed = sum(line.found.verdict == "pass" for line in judged)
     said = f"{card.algorithm} passes {passed} of {cells.plural(len(judged), 'row')} that ask something of it"

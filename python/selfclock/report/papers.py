@@ -1,4 +1,4 @@
-"""Contents of the page of the reproduced papers: rows, their links, and the commands that repeat their runs."""
+"""Contents of the page of reproduced papers: rows, links, and the commands that repeat their runs."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from selfclock.parts import Illustration
     from selfclock.reproduce import PaperReport
 
-#: Names that a row or a figure shows; the rest are folded.
+#: Names shown in a row or a figure; the rest are folded.
 MOST_NAMES = 3
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Claims of a paper that have the same origin and the same verdict."""
+    """Claims of a paper with the same origin and verdict."""
 
     of: Of
     verdict: Verdict
     count: int
-    #: Where in the page they are.
+    #: Anchor in the page.
     anchor: str
 
 
@@ -39,7 +39,7 @@ class ScenarioLink:
     """A scenario in the page."""
 
     name: str
-    #: Its files: several if it is run with several seeds.
+    #: Number of its files: several if it has several seeds.
     files: int
 
 
@@ -49,7 +49,7 @@ class Row:
 
     claim: Claim
     anchor: str
-    #: Names the claims of its origin and verdict; on the first of them only.
+    #: Identifier of the claims with its origin and verdict; only on the first of them.
     first_of: str
     #: Anchor of its figure; empty if no figure of the page shows it.
     figure: str
@@ -58,11 +58,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Group:
-    """The claims of a paper that have the same origin."""
+    """The claims of a paper with the same origin."""
 
     of: Of
     heading: str
-    #: Heading of the column of what is printed.
+    #: Heading of the column of printed values.
     printed: str
     rows: list[Row]
 
@@ -75,12 +75,12 @@ class FigureView:
     anchor: str
     rows: list[Row]
     scenarios: list[ScenarioLink]
-    #: Shell commands that make its runs again.
+    #: Shell commands that repeat its runs.
     commands: str
 
 
 class PaperView:
-    """A paper, as the page shows it."""
+    """A paper as shown in the page."""
 
     def __init__(self, report: PaperReport) -> None:
         self.report = report
@@ -93,12 +93,12 @@ class PaperView:
         self.figures = [self._figure(name, illustration) for name, illustration in self._figures.items()]
         self.tables = [(f"{self.name}.table.{number}", table) for number, table in enumerate(report.findings.tables, 1)]
         self.files = sum(map(len, report.scenarios.values()))
-        #: Text of every scenario file, as the page's script takes it.
+        #: Text of every scenario file, as JSON for the page's script.
         self.scenarios_json = json.dumps(report.scenarios, ensure_ascii=False, separators=(",", ":"))
 
     @property
     def cells(self) -> dict[Of, list[Cell]]:
-        """One for each origin and verdict."""
+        """One cell per origin and verdict."""
         return {
             of: [Cell(of, verdict, count, self._cell(of, verdict)) for verdict, count in counts.items()]
             for of, counts in self.report.summary()["of"].items()
@@ -142,7 +142,7 @@ class PaperView:
         known = [name for name in names if name in self.report.scenarios]
         if not known:
             return ""
-        # What only a recorded claim has was run with `--full`.
+        # Scenarios that only a recorded claim has were run with `--full`.
         now = {name for claim in self.report.claims if not claim.recorded for name in claim.scenarios}
         later = {name for claim in self.report.claims if claim.recorded for name in claim.scenarios}
         full = " --full" if set(known) & (later - now) else ""
@@ -169,7 +169,7 @@ def papers_page(reports: Sequence[PaperReport], files: Mapping[str, str] | None 
 
 
 def _sentence(sums: dict[Of, dict[Verdict, int]]) -> str:
-    """Sum up the verdicts."""
+    """Summarize the verdicts."""
     of = {verdict: sum(counts[verdict] for counts in sums.values()) for verdict in VERDICTS}
     return (
         f"Of {sum(of.values()):,} rows {of['reproduced']:,} are reproduced, {of['direction']:,} in their direction "
@@ -199,7 +199,7 @@ def _anchor(paper: str, kind: str, name: str) -> str:
 
 
 def contracted(stems: Sequence[str]) -> list[str]:
-    """Write stems that differ in a final number as the shell's brace expansion: run-1 run-2 run-3 as run-{1..3}."""
+    """Write stems that differ in a final number in the shell's brace expansion: run-1 run-2 run-3 as run-{1..3}."""
     found: list[str] = []
     begun: tuple[str, int, int] | None = None
 

@@ -1,4 +1,4 @@
-"""Results as directories: a page, tables, documents, and figures as files if they are asked for."""
+"""Results as directories: a page, tables, documents, and optionally figures as files."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def publish(
 def publish_run(
     result: Result, directory: Path, *, formats: Sequence[str] = (), pcap: Sequence[CaptureKind] = ()
 ) -> Path:
-    """Write page, summary, tables, figures in these formats and, if wanted, captures of hosts or links."""
+    """Write page, summary, tables, figures in these formats and optionally captures of hosts or links."""
     scenario = result.scenario
     if pcap and not scenario.records_packets:
         raise BadInputError("pcap: the run has no packets on record; set record.packets = true in its scenario")
@@ -106,7 +106,7 @@ def write_run(
 ) -> None:
     """Write the results of a run beside its packet record and captures, which are in the directory already.
 
-    `also` names further files that it holds, and what they are.
+    `also` maps the names of further files to their descriptions.
     """
     from selfclock.report.pages import run_page  # noqa: PLC0415
 

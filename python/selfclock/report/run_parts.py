@@ -1,4 +1,4 @@
-"""Contents of a run's page above its tables: the sketch of the network, and the replay of its packets."""
+"""Parts of a run's page above its tables: the sketch of the network, and the replay of its packets."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from selfclock.network import Network
     from selfclock.result import Result
 
-#: Segments in the diagram of the last packets: a telephone shows the lines of as many apart.
+#: Segments in the diagram of the last packets; with this many, lines can be told apart on a phone.
 LAST_PACKETS = 60
 
 
 def network_part(network: Network, *, flows: bool = True, caption: str = "") -> Part:
     """Return the sketch of a network, with or without its flows: one for wide pages and one for phones."""
-    # What a sketch takes from a scenario is escaped.
+    # Text that a sketch takes from a scenario is escaped.
     layout = layout_of(network)
     wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
     return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow, "caption": caption})
@@ -30,7 +30,7 @@ def network_part(network: Network, *, flows: bool = True, caption: str = "") -> 
 
 def replay_part(result: Result) -> Part:
     """Return the replay of a run with recorded packets, or the reason why there is none."""
-    # It takes as long to import as a short run takes.
+    # The import takes as long as a short run.
     from selfclock.motion import motion_of, too_large  # noqa: PLC0415
 
     replay = motion_of(result)
@@ -59,7 +59,7 @@ def path_figures(result: Result) -> list[Illustration]:
         try:
             drawn = result.plot.path(flow.name, start_s=start, duration_s=shown)
         except BadInputError:
-            # The flow sent nothing then.
+            # The flow sent nothing in this time.
             continue
         figures.append(Illustration(title, caption, drawn, id=name))
     return figures

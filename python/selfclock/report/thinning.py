@@ -11,16 +11,16 @@ if TYPE_CHECKING:
 
     from selfclock.figure import Values
 
-#: A longer series is thinned to the minimum and maximum of this many parts of its extent: more than
-#: a wide screen has columns of pixels.
+#: A longer series is thinned to the minimum and maximum in this many bins: more than the pixel
+#: columns of a wide screen.
 BINS = 1500
 
 
 def thin(x: Values, y: Values, *, connected: bool, bins: int = BINS) -> NDArray[np.intp] | None:
     """Return the indices of fewer points that draw the same picture; `None` if all are needed.
 
-    Of a line: first, least, greatest and last of each of `bins` parts of its extent in x. Of single
-    points: one for each place that a screen can tell apart.
+    A line keeps the first, minimum, maximum and last point of each of `bins` bins in x. Single
+    points keep one for each position that a screen can resolve.
     """
     finite = np.isfinite(x)
     if len(x) <= 4 * bins or not finite.any():
@@ -59,6 +59,6 @@ def _of_line(x: Values, y: Values, finite: NDArray[np.bool_], part: NDArray[np.i
 
 
 def _first(true: NDArray[np.bool_], starts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the first true index from each start on; each stretch has one."""
+    """Return the first true index at or after each start; every stretch has one."""
     found = np.flatnonzero(true)
     return found[np.searchsorted(found, starts)]

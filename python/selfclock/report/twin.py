@@ -1,4 +1,4 @@
-"""The page of a twin: a scenario simulated, and on real kernels, side by side."""
+"""The page of a twin: a scenario in the simulator and on real kernels, side by side."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: Flows that have a figure of their own.
+#: Flows with a figure of their own.
 MOST_FIGURES = 8
 
 FILES = {"twin.json": "the numbers of the tables, and how they were made", "twin.parquet": "series of every flow"}

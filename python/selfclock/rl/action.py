@@ -16,26 +16,25 @@ if TYPE_CHECKING:
 
 Kind = Literal["window-factor", "rate-factor", "window", "rate"]
 
-#: A window that limits nothing: the pacing rate does. The largest that there is.
+#: A window that limits nothing, because the pacing rate does: the largest possible.
 NO_WINDOW_SEGMENTS = 1e9
 
 
 @dataclass(frozen=True)
 class Action:
-    """The meaning of an action, one number from -1 to 1, as a window or a pacing rate.
+    """The meaning of an action, a number from -1 to 1, as a window or a pacing rate.
 
     * `"window-factor"`: the window is multiplied by `step ** action`.
     * `"rate-factor"`: the pacing rate is multiplied by `step ** action`.
-    * `"window"`: the window itself, on a logarithmic scale from the lower to the upper of its
-      bounds.
+    * `"window"`: the window itself, on a logarithmic scale between its bounds.
     * `"rate"`: the pacing rate itself, likewise.
 
-    With a window, acknowledgements are the clock; with a rate, segments are spaced and no window
-    limits them. The bounds hold for all four.
+    With a window, ACKs are the clock; with a rate, segments are paced and no window limits them.
+    The bounds hold for all four.
     """
 
     kind: Kind = "window-factor"
-    #: Largest factor of a step; its inverse is the smallest.
+    #: Largest factor of a step; the smallest is its inverse.
     step: float = 2.0
     #: Bounds of the window, segments.
     window_bounds_segments: tuple[float, float] = (1.0, 1e5)
@@ -56,7 +55,7 @@ class Action:
 
     @property
     def sets_rate(self) -> bool:
-        """It is the pacing rate that is set."""
+        """Whether actions set the pacing rate."""
         return self.kind in {"rate-factor", "rate"}
 
     @property
@@ -65,7 +64,7 @@ class Action:
         return spaces.Box(-1.0, 1.0, (1,), np.float32)
 
     def apply(self, action: NDArray[np.float64], present: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the windows (segments) or rates (bit/s) that follow on those present."""
+        """Return the next windows (segments) or rates (bit/s), given the present ones."""
         low, high = self.rate_bounds_bps if self.sets_rate else self.window_bounds_segments
         if self.kind in {"window-factor", "rate-factor"}:
             wanted = present * self.step**action

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-#: Steps of all environments together.
+#: Total steps of all environments.
 STEPS = 20_000
 ENVIRONMENTS = 64
 #: 67 packets in a control interval of one round trip.
@@ -29,7 +29,7 @@ _RTT, _RTT_MIN = _NAMES.index("rtt"), _NAMES.index("rtt_min")
 
 
 def _act(observations: NDArray[Any]) -> NDArray[Any]:
-    """Up to the bandwidth-delay product, down from a queue of a fifth of it."""
+    """Increase up to the BDP; decrease from a queue of a fifth of it."""
     return np.where(observations[:, _RTT] <= 1.2 * observations[:, _RTT_MIN], 0.3, -0.3)[:, None]
 
 

@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
     Features = NDArray[Any]
 
-#: The numbers of a step that the simulator gives, in their order.
+#: The simulator's numbers for a step, in order.
 _STEP = _core.Environments.fields()
 _COLUMN = {name: column for column, name in enumerate(_STEP)}
 _OVER, _COMPLETE, _RTT, _WINDOW = (_COLUMN[name] for name in ("over", "complete", "rtt_s", "window_segments"))
-#: The numbers of an interval, which stand in the dictionary beside an observation; and those that
-#: the simulator gives.
+#: The numbers of an interval, returned in the dictionary with an observation; and those from the
+#: simulator.
 _INTERVAL = [field.name for field in fields(Interval)]
 _SHOWN = [(name, _COLUMN[name]) for name in _INTERVAL if name in _COLUMN]
 
-#: Shortest control interval: below a packet's time there is nothing to see.
+#: Shortest control interval: within a packet's transmission time nothing happens.
 SHORTEST_INTERVAL_S = 1e-6
 
 
@@ -99,7 +99,7 @@ def _settings(  # each argument is one of the environments'
 
 
 class _Runs:
-    """Any number of runs, each with a flow that is steered."""
+    """Any number of runs, each with one flow under control."""
 
     def __init__(self, number: int, settings: _Settings, threads: int | None) -> None:
         self._settings = settings
@@ -108,7 +108,7 @@ class _Runs:
         self._steps = np.zeros((number, len(_STEP)))
         self._orders = np.zeros((number, 3))
         self._previous_rtt_s = np.zeros(number)
-        # As long as there is no run, any numbers above zero do.
+        # Until there is a run, any positive numbers will do.
         self._path_rate_bps, self._path_rtt_s, self._mss_bytes = np.ones((3, number))
         self._rate_bps = np.zeros(number)
 
@@ -120,11 +120,11 @@ class _Runs:
         self._path_rate_bps[place], self._path_rtt_s[place], self._mss_bytes[place] = rate, rtt, mss
         self._steps[place] = row
         self._previous_rtt_s[place] = 0.0
-        # The first pacing rate is the initial window in a round trip.
+        # The first pacing rate is the initial window per round trip.
         self._rate_bps[place] = self._steps[place, _WINDOW] * mss * 8 / rtt
 
     def step(self, actions: NDArray[Any], active: NDArray[np.bool_]) -> None:
-        """Let the agents act in the places that are active."""
+        """Let the agents of the active places act."""
         chosen = np.asarray(actions, np.float64).reshape(len(active))
         # NaN is in no range.
         if not np.all(np.abs(chosen[active]) <= 1):
@@ -139,7 +139,7 @@ class _Runs:
         else:
             self._orders[:, 0], self._orders[:, 1] = wanted, 0.0
         if self._settings.interval_s is None:
-            # Before the first sample, that of the empty path.
+            # Before the first sample, use the propagation RTT.
             length = self._settings.interval_rtts * np.where(rtt_s > 0, rtt_s, self._path_rtt_s)
             length = np.maximum(length, SHORTEST_INTERVAL_S)
         else:
@@ -162,16 +162,16 @@ class _Runs:
 
     @property
     def complete(self) -> NDArray[np.bool_]:
-        """Everything that there was to send has been acknowledged."""
+        """Whether everything to be sent has been acknowledged."""
         return self._steps[:, _COMPLETE] > 0
 
     @property
     def over(self) -> NDArray[np.bool_]:
-        """The run is at its end."""
+        """Whether the run has ended."""
         return (self._steps[:, _OVER] > 0) & ~self.complete
 
     def result(self, place: int) -> Result:
-        """Return the run up to now."""
+        """Return the run so far."""
         scenario = self._scenarios[place]
         if scenario is None:
             raise ScenarioError("there is no run: reset the environment first")
@@ -186,18 +186,18 @@ def _check_options(options: dict[str, Any] | None) -> None:
 class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
     """One flow on one path. An episode is a run; a step is a control interval.
 
-    The path is a dumbbell: `rate`, `rtt`, `buffer`, `loss`, `competitors`, `start`, `duration`,
-    `profile` and `transport` are those of `Path`; or it is that of a `scenario`, in which `flow` is
-    steered.
+    The path is a dumbbell with `rate`, `rtt`, `buffer`, `loss`, `competitors`, `start`, `duration`,
+    `profile` and `transport` as in `Path`; or that of a `scenario`, in which the agent controls
+    `flow`.
 
     `action` is "window-factor", "rate-factor", "window" or "rate": see `Action`, with `step` and
-    the bounds. A step takes `interval_rtts` round-trip times as measured in the step before, or
+    the bounds. A step lasts `interval_rtts` round-trip times as measured in the previous step, or
     `interval_s` seconds. `reward` is a `LinearReward` or any function of an `Interval`. With
     `record` the series are kept for `result`.
 
-    An observation has the numbers in `FEATURES`; the dictionary beside it has those of `Interval`.
-    An episode is truncated when the run ends, and terminated when the flow has sent all that it had
-    to, if that is a size.
+    An observation holds the numbers in `FEATURES`; the dictionary beside it holds those of
+    `Interval`. An episode is truncated when the run ends, and terminated when a flow with a size
+    has sent all its data.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  as Gymnasium declares it
@@ -219,7 +219,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
         return observe(interval)[0], self._described(interval)
 
     def step(self, action: NDArray[Any]) -> tuple[Features, float, bool, bool, dict[str, Any]]:
-        """Set window or pacing, and run a control interval."""
+        """Set the window or pacing rate, and run a control interval."""
         runs = self._runs
         runs.step(action, np.ones(1, np.bool_))
         interval = runs.interval
@@ -227,7 +227,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
         return observe(interval)[0], reward, bool(runs.complete[0]), bool(runs.over[0]), self._described(interval)
 
     def result(self) -> Result:
-        """Return the run up to now: its summary, and with `record` series and figures."""
+        """Return the run so far: its summary, and with `record` series and figures."""
         return self._runs.result(0)
 
     @staticmethod
@@ -238,9 +238,9 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
 class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"]):
     """Many environments, stepped on all cores or on `threads` threads with the GIL released.
 
-    Each is as `CongestionEnv` with the same arguments, and gives the same numbers: environment i of
-    a reset with seed s is that of a `CongestionEnv` with seed s + i. An episode that has ended
-    begins again at the next step, whose action does not count.
+    Each equals a `CongestionEnv` with the same arguments, and returns the same numbers: environment
+    i of a reset with seed s is a `CongestionEnv` with seed s + i. An episode that has ended
+    restarts at the next step, which ignores its action.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  as Gymnasium declares it
@@ -271,7 +271,7 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Features, dict[str, Any]]:
-        """Begin an episode in each."""
+        """Start an episode in each."""
         super().reset(seed=seed if isinstance(seed, int) else None)
         _check_options(options)
         if isinstance(seed, int):
@@ -289,7 +289,7 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
         return observe(interval), self._described(interval)
 
     def step(self, actions: NDArray[Any]) -> tuple[Features, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Set window or pacing of each, and run a control interval."""
+        """Set the window or pacing rate of each, and run a control interval."""
         runs, active = self._runs, ~self._ended
         for place in np.flatnonzero(self._ended):
             self._begin(int(place))
@@ -301,7 +301,7 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
         return observe(interval), rewards, terminated, truncated, self._described(interval)
 
     def result(self, place: int) -> Result:
-        """Return the run of one environment up to now; with `record` it has series and figures."""
+        """Return the run of one environment so far; with `record` it has series and figures."""
         return self._runs.result(place)
 
     def _begin(self, place: int) -> None:

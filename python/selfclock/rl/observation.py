@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Feature:
-    """One number of an observation. Beyond a bound it is the bound."""
+    """One number of an observation, clamped to its bounds."""
 
     name: str
     unit: str
@@ -25,8 +25,8 @@ class Feature:
     about: str
 
 
-#: The numbers of an observation, in their order. Payload, if nothing else is said; of the interval
-#: that has just ended.
+#: The numbers of an observation, in order. Unless stated otherwise they count payload in the
+#: interval just ended.
 FEATURES = (
     Feature("sent", "Mbit/s", 0, 1e6, "what was sent, retransmissions too"),
     Feature("delivered", "Mbit/s", 0, 1e6, "what was acknowledged or SACKed"),

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     #: A quantity, or two between which each episode draws.
     Drawn = Quantity | str | tuple[Quantity | str, Quantity | str]
 
-#: The largest seed of a scenario, and one more.
+#: One more than the largest seed of a scenario.
 SEEDS = 2**63
 
 
 @dataclass(frozen=True)
 class Path:
-    """A dumbbell, or any scenario, with one flow that the agent controls.
+    """A dumbbell, or any scenario, with one flow controlled by the agent.
 
-    A pair of quantities, as `rate=("5 Mbps", "50 Mbps")`, is a range from which each episode draws,
-    evenly in the logarithm; a pair of numbers, as `loss=(0, 0.01)`, is drawn from evenly.
+    A pair of quantities, such as `rate=("5 Mbps", "50 Mbps")`, is a range from which each episode
+    draws log-uniformly; a pair of numbers, such as `loss=(0, 0.01)`, is drawn from uniformly.
     """
 
     #: Rate of the bottleneck.
@@ -41,20 +41,21 @@ class Path:
     rtt: Drawn = "40 ms"
     #: Queue of the bottleneck.
     buffer: Drawn = "1 bdp"
-    #: Probability with which the bottleneck loses a packet at random.
+    #: Probability of random loss at the bottleneck.
     loss: float | tuple[float, float] = 0.0
-    #: The others: names of congestion controls, flows, or tables with the keys of `[[flow]]`.
+    #: The competing flows: names of congestion controls, flows, or tables with the keys of
+    #: `[[flow]]`.
     competitors: Sequence[AnyFlow] = ()
-    #: When the agent's flow starts; the run has gone on until then.
+    #: Start of the agent's flow; the run is under way before it.
     start: str = "0 s"
-    #: When the run ends, and the episode with it.
+    #: End of the run and of the episode.
     duration: str = "30 s"
-    #: Named set of transport settings, and single ones.
+    #: Named set of transport settings; `transport` adds single ones.
     profile: str = "modern"
     transport: Mapping[str, object] = field(default_factory=dict)
-    #: Instead of all above: a scenario, whose network, flows and duration are taken.
+    #: A scenario, whose network, flows and duration replace all of the above.
     scenario: Scenario | None = None
-    #: Which of its flows the agent steers; the first, if none is named.
+    #: The flow that the agent controls; the first by default.
     flow: str | None = None
 
     def draw(self, random: np.random.Generator) -> tuple[Scenario, str]:
@@ -66,7 +67,7 @@ class Path:
             _drawn("rate", self.rate, random),
             _drawn("rtt", self.rtt, random),
             _drawn("buffer", self.buffer, random),
-            # Whatever algorithm it has here, the agent takes its place.
+            # The agent replaces whatever algorithm is given here.
             [Flow("reno", name="agent", start=self.start), *self.competitors],
             loss=_drawn_number("loss", self.loss, random),
             duration=self.duration,
@@ -89,7 +90,7 @@ def _drawn(name: str, quantity: Drawn, random: np.random.Generator) -> str:
             "smaller first"
         )
     drawn = math.exp(random.uniform(math.log(float(low[1])), math.log(float(high[1]))))
-    # Six digits: more than anyone distinguishes, and no exponent.
+    # Six digits: more than matter, and no exponent.
     return f"{drawn:.6f} {low[2]}"
 
 

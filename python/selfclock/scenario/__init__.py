@@ -36,7 +36,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
-        """Read a file. Each override is "path=value", as `selfclock run --set` takes it."""
+        """Read a file. Each override is "path=value", as for `selfclock run --set`."""
         return cls(_core.Scenario.load(path, list(overrides)))
 
     @classmethod
@@ -65,12 +65,12 @@ class Scenario:
 
     @property
     def resolved(self) -> str:
-        """Every setting of the run with the defaults filled in: the same text is the same run."""
+        """Every setting of the run with defaults filled in: equal texts mean equal runs."""
         return self._core.resolved
 
     @property
     def settings(self) -> str:
-        """The same without the name: two scenarios with the same settings have the same results."""
+        """`resolved` without the name: two scenarios with equal settings have equal results."""
         return self._core.settings
 
     @property
@@ -80,7 +80,7 @@ class Scenario:
 
     @property
     def title(self) -> str | None:
-        """One line for people."""
+        """One-line description for readers."""
         return self._core.title
 
     @property
@@ -110,7 +110,7 @@ class Scenario:
 
     @property
     def host_names(self) -> list[str]:
-        """Names of the nodes at which flows begin or end."""
+        """Names of the nodes at which flows start or end."""
         return self._core.host_names
 
     @cached_property
@@ -128,31 +128,31 @@ class Scenario:
         return sketch(self.network, width)
 
     def offered_bytes(self, link: str, times_s: Iterable[float]) -> list[int] | None:
-        """Return the bytes that a link's delivery trace has offered by each time; `None`: it has no trace."""
+        """Return the bytes that a link's delivery trace has offered by each time; `None` if it has no trace."""
         return self._core.offered_bytes(link, list(times_s))
 
     @property
     def expected_packet_hops(self) -> float:
-        """Packet-hops if every flow fills its share of the path: an estimate of the run's length."""
+        """Packet-hops if every flow fills its share of the path: an estimate of the run's cost."""
         return self._core.expected_packet_hops
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes on settings without effect: an algorithm without its partner, a queue below a packet."""
+        """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet."""
         return self._core.notes
 
     @property
     def records_packets(self) -> bool:
-        """Every packet is recorded."""
+        """Whether every packet is recorded."""
         return self._core.records_packets
 
     @property
     def recorded_span_s(self) -> tuple[float, float] | None:
-        """First and last time at which packets are recorded, in seconds; `None`: they are not."""
+        """First and last time at which packets are recorded, in seconds; `None` if they are not."""
         return self._core.recorded_span_s
 
     def emulated(self, outcome: _core.Outcome | SavedOutcome) -> Scenario:
-        """Return the scenario as an emulation was: its duration, and the connections seen in the place of its flows."""
+        """Return the scenario as emulated: its actual duration, and the observed connections in place of its flows."""
         summary = json.loads(outcome.summary)
         flows = [
             (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"]) for flow in summary["flows"]
@@ -167,15 +167,15 @@ class Scenario:
         packets: str | PathLike[str] | None = None,
         threads: int = 1,
     ) -> Result:
-        """Run it; `progress` is called now and then with the fraction done.
+        """Run it; `progress` is called from time to time with the fraction done.
 
-        The network is divided among at most this many `threads`; the results are the same to the
-        bit. One thread is used where more would not be quicker, or where a run cannot be divided:
-        `Result.undivided` is the reason.
+        The network is divided among at most this many `threads`; the results are identical to the
+        bit. A single thread is used if more would not be faster, or if a run cannot be divided:
+        `Result.undivided` gives the reason.
 
         Packet events (`record.packets = true`) are held in memory, up to 20 million. With a
-        directory for `packets` they are written to `packets.parquet` there while the run goes on,
-        in bounded memory.
+        directory for `packets` they are written to `packets.parquet` there during the run, in
+        bounded memory.
         """
         check_threads(threads)
         if packets is None:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from selfclock.scenario.transport import Record, Transport
 
-#: A flow: its congestion control alone, or a table with the keys of `[[flow]]`.
+#: A flow: the name of its congestion control, or a table with the keys of `[[flow]]`.
 AnyFlow = Flow | Background | str | Mapping[str, object]
 
-#: Access links are so much faster than the bottleneck where nothing is said: a packet on them takes
-#: a hundredth.
+#: Default ratio of the access links' rate to the bottleneck's: a packet takes a hundredth of the
+#: time on them.
 ACCESS = 100
 
 
@@ -44,7 +44,7 @@ class Network(Table):
     """Nodes and links."""
 
     TOPOLOGY: ClassVar[str]
-    #: Name of a scenario that is given none.
+    #: Default name of a scenario.
     USUAL_NAME: ClassVar[str]
 
     def scenario(
@@ -63,7 +63,7 @@ class Network(Table):
         """Put flows on the network.
 
         `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers,
-        settings of all senders and receivers, what is recorded. A refusal is a `ScenarioError` that
+        settings of all senders and receivers, and records to keep. Raises a `ScenarioError` that
         names the key and says what is allowed.
         """
         for argument, given in (("flows", flows), ("routers", routers)):
@@ -89,7 +89,7 @@ class Network(Table):
         return read({key: value for key, value in document.items() if value not in (None, [], {})}, name)
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
-        """Return the network with the additions of the flows, and the flows."""
+        """Return the network with the parts added for the flows, and the flows."""
         for flow, number in flows:
             if getattr(flow, "rtt", None) is not None:
                 raise ScenarioError(
@@ -98,7 +98,7 @@ class Network(Table):
         return self, [flow if isinstance(flow, dict) else flow.table() for flow, _ in flows]
 
 
-#: A flow and its place in the list.
+#: A flow and its index in the list.
 _Placed = tuple[Flow | Background | dict[str, object], int]
 
 
@@ -123,14 +123,15 @@ class Dumbbell(Network):
 
     #: From left to right.
     bottleneck: Link
-    #: Between each source and left, and each sink and right unless there is a `sink_access`.
+    #: Between each source and left, and between right and each sink unless there is a
+    #: `sink_access`.
     access: Link
-    #: From right to left; as the bottleneck where nothing is said.
+    #: From right to left; by default like the bottleneck.
     reverse: Link | None = None
     sink_access: Link | None = None
-    #: Delay that the links of each source have beyond those of the source before it.
+    #: Additional delay of each source's links, relative to the previous source.
     access_step: Time | str | None = None
-    #: Number of pairs; the number of flows where nothing is said.
+    #: Number of pairs; by default the number of flows.
     hosts: int | None = None
 
     QUANTITIES: ClassVar[Kinds] = {"access_step": ((Time,), ())}
@@ -138,7 +139,7 @@ class Dumbbell(Network):
 
 @dataclass(frozen=True)
 class ParkingLot(Network):
-    """Bottlenecks in a row: the first flow crosses all of them, each further one the next."""
+    """Bottlenecks in a row: the first flow crosses all of them, each later flow one."""
 
     TOPOLOGY = USUAL_NAME = "parking-lot"
 
@@ -150,16 +151,16 @@ class ParkingLot(Network):
 
 @dataclass(frozen=True)
 class Graph(Network):
-    """Links between nodes; a flow takes the way of least propagation delay."""
+    """Links between nodes; a flow takes the route of least propagation delay."""
 
     TOPOLOGY = USUAL_NAME = "graph"
 
     links: Sequence[Link]
-    #: The nodes in their order; as the links name them where nothing is said.
+    #: The nodes in order; by default as the links name them.
     nodes: Sequence[str] | None = None
 
     def table(self) -> dict[str, object]:
-        """Return it as a scenario file has it."""
+        """Return the table of a scenario file."""
         ends = [end for link in self.links for end in link.between or ()]
         return {
             "nodes": list(dict.fromkeys(ends) if self.nodes is None else self.nodes),
@@ -185,19 +186,19 @@ class Path(Network):
 
     TOPOLOGY, USUAL_NAME = "graph", "path"
 
-    #: From left to right: its rate, or a link.
+    #: From left to right: a rate, or a link.
     bottleneck: Link | Rate | str
-    #: Of every flow that has none of its own; the shortest of the flows' where nothing is said.
+    #: For flows without their own; by default the shortest RTT of the flows.
     rtt: Time | str | None = None
     #: Of the bottleneck.
     queue: Limit | Queue | Mapping[str, object] | None = None
-    #: From right to left; as the bottleneck where nothing is said.
+    #: From right to left; by default like the bottleneck.
     reverse: Link | None = None
-    #: Between each source and left, and right and each sink unless there is a `sink_access`: a
-    #: hundred times the rate of the bottleneck where nothing is said.
+    #: Between each source and left, and between right and each sink unless there is a
+    #: `sink_access`; by default a hundred times as fast as the bottleneck.
     access: Link | None = None
     sink_access: Link | None = None
-    #: Part of the shortest round-trip time that the bottleneck has, each way.
+    #: The bottleneck's one-way delay as a fraction of the shortest round-trip time.
     share: float = 0.3
 
     QUANTITIES: ClassVar[Kinds] = {"rtt": ((Time,), ())}
@@ -262,7 +263,7 @@ class Path(Network):
         return [replace(source, between=(ends[0], "left")), replace(sink, between=("right", ends[1]))]
 
     def packets(self, multiple: float = 1.0, size_bytes: int = 1500) -> Packets:
-        """Return this many BDP in packets of a size on the wire, at least one."""
+        """Return this many BDPs in packets of the given wire size, at least one."""
         rate, rtt = one(self._link.rate, Rate, "Path.bottleneck"), one(self.rtt, Time, "Path.rtt")
         return packets(max(1, round(multiple * rate.bps * rtt.seconds / (8 * size_bytes))))
 
@@ -274,7 +275,7 @@ _PLACE = re.compile(r":\d+:\d+: ")
 
 
 def read(document: Mapping[str, object], name: str) -> Scenario:
-    """Read a document as if it were a scenario file; a refusal names the key alone, as the text is not the user's."""
+    """Read a document like a scenario file; errors name only the key, because the text is not the user's."""
     source = f"scenario {name!r}"
     try:
         return Scenario.parse(to_toml(document), source)
@@ -307,12 +308,12 @@ def dumbbell(
     A flow is the name of a congestion control, a `Flow`, or a table with the keys of `[[flow]]` in
     a scenario file. `rtt` is the round-trip time of an empty network without transmission times:
     three fifths of it on the bottleneck, the rest on the access links, which have a hundred times
-    the bottleneck's rate unless `access` says another. `loss` is the probability with which the
-    bottleneck loses a packet at random. With a `delivery_trace`, the path of a file, the bottleneck
-    sends when that lets it, each way; its rate then only says what the access links have.
+    the bottleneck's rate unless `access` says otherwise. `loss` is the probability of random loss
+    at the bottleneck. With a `delivery_trace`, the path of a file, the trace determines when the
+    bottleneck sends, in both directions; its rate then only sets that of the access links.
 
-    The arguments become the text of a scenario file, which is then read like any other:
-    `scenario.text` shows it.
+    The arguments become the text of a scenario file, which is read like any other: `scenario.text`
+    shows it.
     """
     rate, around = one(bottleneck, Rate, "bottleneck"), one(rtt, Time, "rtt")
     limit = buffer if isinstance(buffer, (Queue, Mapping)) else read_limit(buffer, "buffer")

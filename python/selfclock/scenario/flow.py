@@ -1,4 +1,4 @@
-"""Flows: TCP connections and their data, and UDP, which is not responsive."""
+"""Flows: TCP connections and their data, and unresponsive UDP."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exponential(Table):
-    """Sizes of an exponential distribution."""
+    """Exponentially distributed sizes."""
 
     mean: Size | str
 
     QUANTITIES: ClassVar[Kinds] = {"mean": ((Size,), ())}
 
     def table(self) -> dict[str, object]:
-        """Return it as a scenario file has it."""
+        """Return the table of a scenario file."""
         return {"distribution": "exponential", **super().table()}
 
 
 @dataclass(frozen=True)
 class Pareto(Table):
-    """Sizes of a Pareto distribution between two ends; `shape` is the exponent of its tail."""
+    """Sizes with a Pareto distribution between two bounds; `shape` is the tail's exponent."""
 
     minimum: Size | str
     maximum: Size | str
@@ -40,13 +40,13 @@ class Pareto(Table):
     QUANTITIES: ClassVar[Kinds] = {"minimum": ((Size,), ()), "maximum": ((Size,), ())}
 
     def table(self) -> dict[str, object]:
-        """Return it as a scenario file has it."""
+        """Return the table of a scenario file."""
         return {"distribution": "pareto", **super().table()}
 
 
 @dataclass(frozen=True)
 class Lognormal(Table):
-    """Sizes of a lognormal distribution; `sigma` is the standard deviation of the logarithm."""
+    """Lognormally distributed sizes; `sigma` is the standard deviation of the logarithm."""
 
     mean: Size | str
     sigma: float
@@ -54,11 +54,11 @@ class Lognormal(Table):
     QUANTITIES: ClassVar[Kinds] = {"mean": ((Size,), ())}
 
     def table(self) -> dict[str, object]:
-        """Return it as a scenario file has it."""
+        """Return the table of a scenario file."""
         return {"distribution": "lognormal", **super().table()}
 
 
-#: The keys of a flow's traffic; all others are the flow's own.
+#: The keys of a flow's traffic; all others belong to the flow itself.
 _TRAFFIC = ("size", "load", "interval", "rate", "write", "packet", "arrivals", "steps")
 
 
@@ -66,20 +66,20 @@ _TRAFFIC = ("size", "load", "interval", "rate", "write", "packet", "arrivals", "
 class _Sender(Table):
     """The keys of both kinds of flow."""
 
-    #: Name in records; "flow1", "flow2" and so on where nothing is said.
+    #: Name in records; by default "flow1", "flow2" and so on.
     name: str | None = None
     #: Number of flows like this.
     count: int | None = None
-    #: Nodes that send and receive; a network with hosts of its own gives each flow a pair.
+    #: Nodes that send and receive; a network with its own hosts gives each flow a pair.
     between: tuple[str, str] | None = None
-    #: When it starts, later by a uniform random time below `start_jitter`.
+    #: Start time, plus a uniform random time below `start_jitter`.
     start: Time | str | None = None
     start_jitter: Time | str | None = None
-    #: When its application stops to produce data.
+    #: Time at which its application stops producing data.
     stop: Time | str | None = None
     #: Differentiated services codepoint, 0 to 63.
     dscp: int | None = None
-    #: In a `Path`: round-trip time of its hosts, instead of the path's.
+    #: In a `Path`: round-trip time between its hosts, instead of the path's.
     rtt: Time | str | None = None
 
     QUANTITIES: ClassVar[Kinds] = dict.fromkeys(("start", "start_jitter", "stop", "rtt"), ((Time,), ()))
@@ -90,7 +90,7 @@ class _Sender(Table):
         check_ends(self.between, type(self).__name__)
 
     def table(self) -> dict[str, object]:
-        """Return the keys that are set, as a scenario file has them."""
+        """Return the keys that are set, as in a scenario file."""
         ends = {} if self.between is None else {"from": self.between[0], "to": self.between[1]}
         traffic = {name: plain(value) for name, value in self._traffic().items() if value is not None}
         return {**super().table(), **ends, **({"traffic": traffic} if traffic else {})}
@@ -113,25 +113,26 @@ class Flow(_Sender):
     """
 
     #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or
-    #: `model` and parameters; "quinn:bbr" is a stack's own, "cubic@quinn" one of ours in a stack.
+    #: `model` and parameters; "quinn:bbr" is a stack's own algorithm, "cubic@quinn" one of
+    #: selfclock's in a stack.
     congestion_control: str | Mapping[str, object] | None = None
-    #: Bytes to send, or of short connections a distribution.
+    #: Bytes to send; for short connections, a size or its distribution.
     size: Size | Exponential | Pareto | Lognormal | Mapping[str, object] | str | None = None
-    #: At which the application writes.
+    #: Rate at which the application writes.
     rate: Rate | str | None = None
-    #: Short connections: payload that they have to send per second.
+    #: Short connections: offered payload per second.
     load: Rate | str | None = None
-    #: Short connections: mean time between two starts.
+    #: Short connections: mean time between starts.
     interval: Time | str | None = None
-    #: Flows of "adaptive" between the same nodes that share what they know of their path.
+    #: Flows of "adaptive" between the same nodes that share their knowledge of the path.
     group: str | None = None
-    #: Settings of this flow over those of all.
+    #: Settings of this flow, which override those of all flows.
     transport: Transport | Mapping[str, object] | None = None
-    #: A real QUIC stack in the place of the simulated TCP, "quinn" or "noq", where it is built in
-    #: (make quic).
+    #: A real QUIC stack in place of the simulated TCP, "quinn" or "noq", if it is built in (make
+    #: quic).
     stack: str | None = None
-    #: With a rate: what the application writes at once, such as a frame of a video; one segment
-    #: where nothing is said.
+    #: With a rate: the amount the application writes at once, such as a video frame; by default one
+    #: segment.
     write: Size | str | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
@@ -148,7 +149,7 @@ class Flow(_Sender):
             object.__setattr__(self, "size", quantity(self.size, (Size,), "Flow.size"))
 
     def table(self) -> dict[str, object]:
-        """Return the keys that are set, as a scenario file has them."""
+        """Return the keys that are set, as in a scenario file."""
         table = super().table()
         control = table.get("congestion_control")
         if isinstance(control, str) and any(sign in control for sign in "+:@"):
@@ -158,10 +159,10 @@ class Flow(_Sender):
 
 @dataclass(frozen=True)
 class Background(_Sender):
-    """UDP at a rate on the wire, whatever is lost."""
+    """UDP at a fixed rate on the wire, regardless of loss."""
 
     rate: Rate | str
-    #: Other rates from times of the run on; "0 bps" is silence.
+    #: New rates, each from a time of the run; "0 bps" is silence.
     steps: Sequence[tuple[Time | str, Rate | str]] | None = None
     #: Wire size, "imix", or sizes with weights.
     packet: Size | str | Sequence[tuple[Size | str, float]] | None = None
@@ -187,7 +188,7 @@ class Background(_Sender):
         object.__setattr__(self, "steps", changes or None)
 
     def table(self) -> dict[str, object]:
-        """Return the keys that are set, as a scenario file has them."""
+        """Return the keys that are set, as in a scenario file."""
         return {"protocol": "udp", **super().table()}
 
     def _traffic(self) -> dict[str, object]:

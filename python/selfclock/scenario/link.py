@@ -1,4 +1,4 @@
-"""Links: their properties, queues, losses and changes, and the mechanisms in the routers before them."""
+"""Links: their properties, queues, losses and changes, and the mechanisms in the routers that send into them."""
 
 from __future__ import annotations
 
@@ -65,19 +65,19 @@ class Router(Named):
 
 @dataclass(frozen=True)
 class GilbertElliott(Table):
-    """Losses in bursts: a chain of a good and a bad state that steps once a packet; all are probabilities."""
+    """Bursty loss: a chain of a good and a bad state with one step per packet; all values are probabilities."""
 
     good_to_bad: float
     bad_to_good: float
-    #: Probability of loss in the good state; 0 where nothing is said.
+    #: Probability of loss in the good state; 0 by default.
     loss_good: float | None = None
-    #: In the bad state; 1 where nothing is said.
+    #: Probability of loss in the bad state; 1 by default.
     loss_bad: float | None = None
 
 
 @dataclass(frozen=True)
 class DeliveryTrace(Table):
-    """Opportunities to send: times in whole milliseconds, "1 2x3 5", of which the last is the period."""
+    """Transmission opportunities: times in whole milliseconds, "1 2x3 5", the last of which is the period."""
 
     opportunities: str
     name: str | None = None
@@ -85,7 +85,7 @@ class DeliveryTrace(Table):
 
 @dataclass(frozen=True)
 class Change(Table):
-    """From a time of the run on, another rate or delay of a link, or both."""
+    """A new rate or delay of a link, or both, from a time of the run."""
 
     at: Time | str
     rate: Rate | str | None = None
@@ -108,28 +108,28 @@ class Link(Table):
 
     #: Rate of the transmitter, unless there is a `delivery_trace`.
     rate: Rate | str | None = None
-    #: Propagation delay. A `Path` works out what is left out.
+    #: Propagation delay. A `Path` computes it if omitted.
     delay: Time | str | None = None
     #: The queue limit, "unlimited", or a `Queue` with a discipline; by default one BDP, and
     #: "unlimited" for access links.
     queue: Limit | Queue | Mapping[str, object] | None = None
-    #: Whether the limit is of the packets that wait, or of those and the one in service.
+    #: Whether the limit applies to waiting packets, or also counts the one in service.
     queue_counts: Literal["waiting", "in-system"] | None = None
     #: Probability of loss after the queue, or a `GilbertElliott` chain.
     loss: float | GilbertElliott | Mapping[str, object] | None = None
-    #: A further random delay below this of each packet, without overtaking.
+    #: A random extra delay of each packet, below this bound and without reordering.
     jitter: Time | str | None = None
-    #: The network cards at its ends hand packets over together, this long after the first of them.
+    #: The network cards at its ends deliver packets together, this long after the first of them.
     coalescing: Time | str | None = None
-    #: Other rates and delays from times of the run on.
+    #: New rates and delays, each from a time of the run.
     changes: Sequence[Change | Mapping[str, object]] | None = None
     #: A file in Mahimahi's format, or the trace itself.
     delivery_trace: str | PathLike[str] | DeliveryTrace | Mapping[str, object] | None = None
-    #: Nodes that it leaves and enters.
+    #: The nodes that it leaves and enters.
     between: tuple[str, str] | None = None
-    #: Name in records; the nodes, as "a-b", where nothing is said.
+    #: Name in records; by default its nodes, as "a-b".
     name: str | None = None
-    #: The same link in the other direction, too.
+    #: Whether an equal link exists in the other direction.
     duplex: bool | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
@@ -147,7 +147,7 @@ class Link(Table):
         check_ends(self.between, "Link")
 
     def table(self) -> dict[str, object]:
-        """Return the keys that are set, as a scenario file has them."""
+        """Return the keys that are set, as in a scenario file."""
         ends = {} if self.between is None else {"from": self.between[0], "to": self.between[1]}
         keys = {**ends, **super().table()}
         if self.loss is not None:
@@ -157,7 +157,7 @@ class Link(Table):
 
 
 def check_ends(between: object, where: str) -> None:
-    """Refuse anything but the names of two nodes."""
+    """Refuse anything but two node names."""
     if between is not None and not (
         isinstance(between, (tuple, list)) and len(between) == 2 and all(isinstance(end, str) for end in between)
     ):

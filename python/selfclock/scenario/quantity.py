@@ -15,17 +15,17 @@ from typing import ClassVar, Self, SupportsFloat, TypeVar
 
 from selfclock._core import ScenarioError
 
-#: Enough digits for picoseconds in 213 days times anything sensible.
+#: Enough digits for picoseconds in 213 days times any reasonable factor.
 _EXACT = Context(prec=50, rounding=ROUND_HALF_EVEN)
 
 _WRITTEN = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([^\W\d].*?)\s*")
 
-#: Factors of a quantity, numbers of NumPy included.
+#: Factors of a quantity, including NumPy's numbers.
 Number = SupportsFloat
 
 
 def decimal(number: Number, where: str) -> Decimal:
-    """Return a number exactly as it is printed: 0.1 is a tenth."""
+    """Return a number exactly as printed: 0.1 is a tenth."""
     if isinstance(number, (str, bool, Quantity)):
         raise ScenarioError(f"{where}: {number!r} is not a number")
     found = Decimal(number) if isinstance(number, int) else Decimal(repr(float(number)))
@@ -39,14 +39,14 @@ class Quantity:
 
     __slots__ = ("_base",)
 
-    #: Its name in messages, "a rate", and how one is written.
+    #: Its name in messages, "a rate", and an example.
     KIND: ClassVar[str]
     EXAMPLE: ClassVar[str]
-    #: Size of each unit that is written, the largest first; the last is the base unit.
+    #: Size of each unit used in output, the largest first; the last is the base unit.
     UNITS: ClassVar[dict[str, int]]
-    #: Further names and units that are read, with their size.
+    #: Further names and units accepted in input, with their sizes.
     ALSO: ClassVar[dict[str, int]] = {}
-    #: Anything below the base unit is rounded to it, as the simulator rounds.
+    #: Whether fractions of the base unit are rounded to it, as the simulator does.
     ROUNDED: ClassVar[bool] = False
 
     _base: Decimal
@@ -75,7 +75,7 @@ class Quantity:
 
     @classmethod
     def of(cls, number: Number, unit: str) -> Self:
-        """Return a number of a unit; the number is taken as it is printed, so that 0.1 is a tenth."""
+        """Return this number of units; the number is taken as printed, so that 0.1 is a tenth."""
         return cls._of(_EXACT.multiply(decimal(number, unit), Decimal({**cls.UNITS, **cls.ALSO}[unit])))
 
     @classmethod
@@ -95,7 +95,7 @@ class Quantity:
 
     @property
     def is_negative(self) -> bool:
-        """Below zero: allowed for a difference, but not in a scenario."""
+        """Whether it is negative: allowed for a difference, but not in a scenario."""
         return self._base.is_signed()
 
     def __str__(self) -> str:
@@ -160,7 +160,7 @@ class Time(Quantity):
 
     @property
     def picoseconds(self) -> int:
-        """In whole picoseconds, in which the simulator counts."""
+        """In whole picoseconds, the simulator's unit."""
         return int(self._base.to_integral_value(ROUND_HALF_EVEN, _EXACT))
 
 
@@ -191,7 +191,7 @@ class Size(Quantity):
 
 
 class Packets(Quantity):
-    """A number of packets, of whatever size."""
+    """A number of packets of any size."""
 
     KIND, EXAMPLE = "a number of packets", '"50 packets" or packets(50)'
     UNITS, ALSO = {"packets": 1}, {"packet": 1}
@@ -230,7 +230,7 @@ Kind = TypeVar("Kind", bound=Quantity)
 
 
 def one(value: object, kind: type[Kind], where: str) -> Kind:
-    """Return a quantity of a kind, read if it is a text; an error names the argument and what is allowed."""
+    """Return a quantity of a kind, parsed if it is a text; an error names the argument and what is allowed."""
     found = quantity(value, (kind,), where)
     return found if isinstance(found, kind) else kind(str(found))
 
@@ -238,7 +238,7 @@ def one(value: object, kind: type[Kind], where: str) -> Kind:
 def quantity(
     value: object, kinds: tuple[type[Quantity], ...], where: str, words: tuple[str, ...] = ()
 ) -> Quantity | str:
-    """Return a quantity of one of these kinds, or a word that stands in its place."""
+    """Return a quantity of one of these kinds, or a keyword allowed in its place."""
     if isinstance(value, kinds):
         if value.is_negative:
             raise ScenarioError(f"{where}: {value} is negative")
@@ -313,7 +313,7 @@ def mbytes(number: Number) -> Size:
 
 
 def packets(number: Number) -> Packets:
-    """Packets, of whatever size."""
+    """Packets of any size."""
     return Packets.of(number, "packets")
 
 
@@ -323,5 +323,5 @@ def segments(number: Number) -> Segments:
 
 
 def bdp(multiple: Number) -> Bdp:
-    """Bandwidth-delay products: of a link, its rate times the largest base round-trip time of its TCP flows."""
+    """Bandwidth-delay products of a link: its rate times the largest base RTT of its TCP flows."""
     return Bdp.of(multiple, "bdp")

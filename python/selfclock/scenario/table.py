@@ -1,4 +1,4 @@
-"""The base of every part of a scenario: a table of keys, checked where it is written."""
+"""The base of every part of a scenario: a table of keys, checked on construction."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from typing import ClassVar
 
 from selfclock.scenario.quantity import Quantity, quantity
 
-#: A value of a key that only a registered name knows: a setting of a queue discipline, a router, an
-#: algorithm.
+#: The value of a setting of a queue discipline, a router or an algorithm.
 Setting = str | float | bool | Quantity
 
-#: The quantities that a key takes, and the words that can stand in their place.
+#: The quantities that a key accepts, and the keywords allowed in their place.
 Kinds = dict[str, tuple[tuple[type[Quantity], ...], tuple[str, ...]]]
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a scenario file: each field is a key; `None` is left out, so that the file's default holds."""
+    """A table of a scenario file: each field is a key; `None` is omitted, so that the file's default applies."""
 
-    #: Which fields are quantities.
+    #: The fields that are quantities.
     QUANTITIES: ClassVar[Kinds] = {}
-    #: Fields that stand elsewhere than under their name.
+    #: Fields that are written elsewhere than under their name.
     APART: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -33,24 +32,24 @@ class Table:
                 object.__setattr__(self, name, quantity(value, kinds, f"{type(self).__name__}.{name}", words))
 
     def table(self) -> dict[str, object]:
-        """Return the keys that are set, as a scenario file has them."""
+        """Return the keys that are set, as in a scenario file."""
         given = ((name, value) for name, value in vars(self).items() if value is not None)
         return {name: plain(value) for name, value in given if name not in self.APART}
 
 
 class Named:
-    """A table under a registered name, which knows its settings."""
+    """A table with a registered name, which determines its settings."""
 
     #: The key of the name.
     KEY: ClassVar[str]
 
     def __init__(self, name: str, keys: Mapping[str, object], settings: Mapping[str, Setting]) -> None:
         given = {key: value for key, value in keys.items() if value is not None}
-        # A key that is a word of Python has an underscore behind it here: `from_`.
+        # A key that is a Python keyword has an underscore appended: `from_`.
         self._table = {self.KEY: name, **given, **{key.removesuffix("_"): value for key, value in settings.items()}}
 
     def table(self) -> dict[str, object]:
-        """Return it as a scenario file has it."""
+        """Return the table of a scenario file."""
         return {key: plain(value) for key, value in self._table.items()}
 
     def __eq__(self, other: object) -> bool:
@@ -64,12 +63,12 @@ class Named:
         return f"{type(self).__name__}({', '.join([repr(name[1]), *(f'{key}={value!r}' for key, value in rest)])})"
 
 
-#: Values written as they are.
+#: Values written unchanged.
 _SCALARS = (str, bool, int, float, type(None))
 
 
 def plain(value: object) -> object:
-    """Return a value as text, numbers, lists and tables."""
+    """Return a value as texts, numbers, lists and tables."""
     if type(value) in _SCALARS:
         return value
     if isinstance(value, Quantity):
@@ -80,5 +79,5 @@ def plain(value: object) -> object:
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [plain(item) for item in value]
-    # NumPy's numbers are floats, and print as what they are.
+    # NumPy's floats are floats, but would be printed with their type.
     return float(value) if isinstance(value, float) else fspath(value) if isinstance(value, PathLike) else value

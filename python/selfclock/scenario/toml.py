@@ -1,4 +1,4 @@
-"""Writing TOML, as scenario files and grids have it."""
+"""Writing TOML for scenario files and grids."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def to_toml(document: Mapping[str, object]) -> str:
 
 @cache
 def _key(name: str) -> str:
-    """Write a key, in quotes unless it has letters, digits, "-" and "_" alone."""
+    """Write a key, quoted unless it consists of letters, digits, "-" and "_"."""
     return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _quoted(name)
 
 
 def _sections(value: object) -> list[dict[str, object]]:
-    """The tables that a top-level value is, none if it is something else."""
+    """Return the tables in a top-level value; empty if it is something else."""
     candidates = value if isinstance(value, list) else [value]
     tables = [candidate for candidate in candidates if isinstance(candidate, dict)]
     return tables if len(tables) == len(candidates) else []

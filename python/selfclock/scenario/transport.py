@@ -16,11 +16,12 @@ if TYPE_CHECKING:
 class DelayedAck(Table):
     """Delayed acknowledgement."""
 
-    #: Full segments for each acknowledgement.
+    #: Full segments per ACK.
     every: int | None = None
-    #: Acknowledge at the latest after this time.
+    #: Longest delay of an ACK.
     timer: Time | str | None = None
-    #: Counted from the first segment not yet acknowledged, or the ticks of a free-running clock.
+    #: Whether the delay counts from the first unacknowledged segment, or follows a free-running
+    #: clock.
     clock: Literal["segment", "grid"] | None = None
 
     QUANTITIES: ClassVar[Kinds] = {"timer": ((Time,), ())}
@@ -30,15 +31,15 @@ class DelayedAck(Table):
 class Timer(Table):
     """Retransmission timer."""
 
-    #: Before the first round-trip sample.
+    #: RTO before the first round-trip sample.
     initial: Time | str | None = None
     minimum: Time | str | None = None
     maximum: Time | str | None = None
     #: Clock granularity; "0 s" is exact.
     granularity: Time | str | None = None
-    #: Factor at each expiry.
+    #: Factor applied at each expiry.
     backoff: float | None = None
-    #: As RFC 6298 is written, or in whole ticks of the granularity.
+    #: As in RFC 6298, or in whole ticks of the granularity.
     arithmetic: Literal["rfc6298", "bsd"] | None = None
     #: Which segments are timed.
     samples: Literal["one-at-a-time", "every-segment"] | None = None
@@ -48,11 +49,11 @@ class Timer(Table):
 
 @dataclass(frozen=True)
 class Shaper(Table):
-    """A leaky bucket that shapes everything a sender sends."""
+    """A token bucket that shapes everything a sender sends."""
 
     #: On the wire.
     rate: Rate | str
-    #: Bytes that may leave at once after an idle time.
+    #: Bytes that may leave at once after an idle period.
     burst: Size | str
 
     QUANTITIES: ClassVar[Kinds] = {"rate": ((Rate,), ()), "burst": ((Size,), ())}
@@ -60,17 +61,17 @@ class Shaper(Table):
 
 @dataclass(frozen=True)
 class Misbehaviour(Table):
-    """A receiver that wants more than its share, or is broken."""
+    """A receiver that is greedy or broken."""
 
-    #: Sends this many acknowledgements in place of one of new data.
+    #: Sends this many ACKs in place of one for new data.
     ack_parts: int | None = None
-    #: Acknowledges gaps, and N segments beyond what has arrived.
+    #: Acknowledges gaps, and N segments beyond those that arrived.
     ack_ahead: int | Literal["off"] | None = None
-    #: Repeats each acknowledgement N times.
+    #: Repeats each ACK N times.
     ack_repeats: int | None = None
-    #: Every Nth acknowledgement that carries SACK blocks, discards the data just reported.
+    #: Every Nth ACK that carries SACK blocks, discards the data just reported.
     renege_every: int | Literal["off"] | None = None
-    #: Multiplies the interval of a pair by this before it reports it.
+    #: Multiplies the interval of a pair by this before reporting it.
     interval_factor: float | None = None
 
 
@@ -87,7 +88,7 @@ class Transport(Table):
     mss: Size | str | None = None
     #: TCP and IP header on the wire, without options.
     header: Size | str | None = None
-    #: An acknowledgement on the wire, without data and options.
+    #: An ACK on the wire, without data and options.
     ack: Size | str | None = None
     #: Loss recovery; "rack" is RACK-TLP, RFC 8985.
     recovery: Literal["tahoe", "reno", "newreno", "sack", "rack"] | None = None
@@ -95,7 +96,7 @@ class Transport(Table):
     prr: bool | None = None
     #: RFC 3042.
     limited_transmit: bool | None = None
-    #: No fast retransmit until everything outstanding at the last one is acknowledged, RFC 6582.
+    #: No fast retransmit until all data outstanding at the last one is acknowledged, RFC 6582.
     one_recovery_per_window: bool | None = None
     #: Segments, "rfc3390" or "rfc6928".
     initial_window: Segments | str | None = None
@@ -105,31 +106,31 @@ class Transport(Table):
     receive_window: Segments | Size | str | None = None
     #: The window scale option.
     window_scaling: bool | None = None
-    #: SYN and SYN-ACK before the first data.
+    #: Whether SYN and SYN-ACK precede the first data.
     handshake: bool | None = None
     #: The timestamps option.
     timestamps: bool | None = None
     #: The Eifel algorithm, RFC 3522 and RFC 4015.
     undo: bool | None = None
-    #: None, RFC 3168, or exact counts of marked bytes.
+    #: Off, RFC 3168, or exact counts of marked bytes.
     ecn: Literal["off", "classic", "accurate"] | None = None
     #: Delayed acknowledgement.
     delayed_ack: DelayedAck | Mapping[str, object] | Literal["off"] | None = None
     #: Retransmission timer.
     timer: Timer | Mapping[str, object] | None = None
-    #: Grow the window only when it is what limits the sender.
+    #: Grow the window only while it limits the sender.
     grow_only_when_limited: bool | None = None
-    #: Count acknowledged bytes, RFC 3465, not acknowledgements.
+    #: Count acknowledged bytes, RFC 3465, instead of ACKs.
     byte_counting: bool | None = None
-    #: Space segments at this multiple of window / smoothed round-trip time.
+    #: Pace segments at this multiple of window / smoothed round-trip time.
     pacing_gain: float | Literal["off"] | None = None
     #: A leaky bucket.
     shaper: Shaper | Mapping[str, object] | Literal["off"] | None = None
-    #: The receiver knows the algorithm's option.
+    #: Whether the receiver implements the algorithm's TCP option.
     peer_knows_option: bool | None = None
     #: Misbehaviour of the receiver.
     misbehaviour: Misbehaviour | Mapping[str, object] | None = None
-    #: Routers can neither read nor change the transport header.
+    #: Whether routers can neither read nor change the transport header.
     encrypted: bool | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
@@ -144,9 +145,9 @@ class Transport(Table):
 class Record(Table):
     """The records to keep."""
 
-    #: Of the sampled series: a time, "auto" or "off".
+    #: Interval of the sampled series: a time, "auto" or "off".
     interval: Time | str | None = None
-    #: Every packet, all the time or within a span of it.
+    #: Whether every packet is recorded, or a time span in which they are.
     packets: bool | None = None
     packets_from: Time | str | None = None
     packets_until: Time | str | None = None

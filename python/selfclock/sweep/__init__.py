@@ -1,4 +1,4 @@
-"""Many scenarios: every point of a grid with every seed, once, whatever interrupts."""
+"""Many scenarios: every point of a grid with every seed, each run once, resumable after any interruption."""
 
 from selfclock.sweep.dataset import BusyError, DamagedError
 from selfclock.sweep.grid import Grid

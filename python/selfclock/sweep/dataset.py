@@ -1,12 +1,12 @@
 """The results of a sweep on disk: one Parquet file, and a journal of the runs completed since.
 
-A row goes to the journal the moment its run ends, so that whatever kills the sweep costs only the
-runs that were under way. Now and then the journal is folded into the Parquet file, which is written
-aside and renamed.
+A row is appended to the journal as soon as its run ends, so that killing the sweep loses only the
+runs in progress. From time to time the journal is merged into the Parquet file, which is written to
+a temporary file and renamed.
 
-A row belongs to what its key was made from: the scenario with its settings, the seed, the engine,
-and the sources of the user-defined algorithms. Rows whose keys the grid does not have, of another
-grid or of an algorithm as it was before an edit, are set aside in a file of their own.
+A row's key identifies its inputs: the scenario with its settings, the seed, the engine, and the
+sources of the user-defined algorithms. Rows whose keys are not in the grid, because they are from
+another grid or from an algorithm before an edit, are set aside in a separate file.
 """
 
 from __future__ import annotations
@@ -35,22 +35,21 @@ else:
     from selfclock.lazy import pl
 
 RUNS = "runs.parquet"
-#: Runs that the present grid does not have, but an earlier one in the same directory.
+#: Runs outside the present grid, from an earlier grid in the same directory.
 EARLIER = "earlier.parquet"
 JOURNAL = "journal.jsonl"
 LOCK = ".lock"
 
-#: Folding takes at most this part of the time, and happens no more often than this.
+#: Merging takes at most this fraction of the time, and has this minimum interval.
 FOLDING_SHARE = 0.05
 FOLDING_INTERVAL_S = 10.0
 
-#: More runs than this stay in the order in which they ended: to sort them takes them all into
-#: memory.
+#: More runs than this stay in order of completion: sorting loads all of them into memory.
 MOST_SORTED = 200_000
 
 
 class BusyError(BadInputError):
-    """Another sweep writes to the directory."""
+    """Another sweep is writing to the directory."""
 
 
 class DamagedError(BadInputError):
@@ -84,7 +83,7 @@ class Dataset:
         self._lock = _lock(self._directory / LOCK)
         try:
             for name in (RUNS, EARLIER):
-                # Of a sweep that was killed while it wrote.
+                # Left by a sweep killed while writing.
                 _aside(self._directory / name).unlink(missing_ok=True)
             self._check_files()
             if self._has_foreign_rows():
@@ -111,14 +110,14 @@ class Dataset:
         return self._directory / RUNS
 
     def keys(self, *, failed: bool) -> set[str]:
-        """Return the keys of the runs that need not be run; those that failed are among them if `failed`."""
+        """Return the keys of the runs that need not be run, including failed ones if `failed`."""
         rows = pl.scan_parquet(self.path)
         if not failed:
             rows = rows.filter(pl.col("error").is_null())
         return set(rows.select("key").collect()["key"])
 
     def add(self, row: dict[str, Any]) -> None:
-        """Keep a row; it is on its way to the disk when this returns."""
+        """Append a row; it has been handed to the disk on return."""
         if self._journal is None:
             self._journal = (self._directory / JOURNAL).open("ab", buffering=0)
         with on_disk(self._directory / JOURNAL):
@@ -127,7 +126,7 @@ class Dataset:
             self.fold()
 
     def fold(self) -> None:
-        """Move the journal's rows into the Parquet file."""
+        """Merge the journal's rows into the Parquet file."""
         began = time.monotonic()
         if self._journal is not None:
             self._journal.close()
@@ -136,7 +135,7 @@ class Dataset:
         if len(journal) or not self.path.exists():
             rows = self._at_their_points(journal.lazy())
             if self.path.exists():
-                # A run that was tried again replaces what it was before.
+                # A retried run replaces its earlier row.
                 old = pl.scan_parquet(self.path).join(journal.lazy(), on="key", how="anti")
                 rows = pl.concat([old, rows])
             self._write(rows)
@@ -149,12 +148,12 @@ class Dataset:
         for path in (self.path, self._directory / EARLIER):
             if path.exists():
                 with readable(path, self._points.height if path == self.path else 0):
-                    # Every column, a part at a time: damage may be in any.
+                    # Every column, one part at a time: any of them may be damaged.
                     pl.scan_parquet(path).select(pl.all().count()).collect(engine="streaming")
         self._read_journal()
 
     def _has_foreign_rows(self) -> bool:
-        """Tell whether rows are there that are not the grid's, or under other settings than they have in it."""
+        """Return whether there are rows outside the grid, or with settings other than the grid's."""
         keys = [self._read_journal().select("key")]
         if self.path.exists():
             described = pl.read_parquet_metadata(self.path)
@@ -172,7 +171,7 @@ class Dataset:
         strange = there.join(self._points, on="key", how="anti")
         self.set_aside = strange.height
         back = earlier.join(there, on="key", how="anti")
-        # Nothing is ever taken out of what was set aside, so that at no moment a row is nowhere.
+        # Rows are never removed from this file, so that each row exists somewhere at any moment.
         kept = pl.concat([earlier.join(strange, on="key", how="anti"), strange])
         if len(kept):
             aside = _aside(earlier_path)
@@ -183,7 +182,7 @@ class Dataset:
         (self._directory / JOURNAL).unlink(missing_ok=True)
 
     def _at_their_points(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """Join points and settings with the measurements; a run of two equal points becomes two rows."""
+        """Join points and settings with the measurements; a run shared by two equal points becomes two rows."""
         settings = [name for name in self._points.columns if name not in {"key", "point"}]
         measured = [name for name in column_types() if name not in {"key", "seed"}]
         joined = rows.join(self._points.lazy(), on="key", how="inner")
@@ -196,7 +195,7 @@ class Dataset:
             _replace(aside, self.path)
 
     def _sort(self) -> None:
-        """Put the rows in the order of the grid, unless they are too many for that."""
+        """Sort the rows in the order of the grid, unless there are too many."""
         rows = pl.scan_parquet(self.path)
         if self._points.height <= MOST_SORTED:
             order = rows.select("point", "seed").collect()
@@ -207,7 +206,7 @@ class Dataset:
         path = self._directory / JOURNAL
         with readable(path):
             lines = path.read_bytes() if path.exists() else b""
-        # The last line of a killed sweep may have been cut.
+        # The last line of a killed sweep may be truncated.
         whole = lines[: lines.rfind(b"\n") + 1]
         if not whole:
             return pl.DataFrame(schema=column_types())
@@ -220,7 +219,7 @@ class Dataset:
 
 @contextmanager
 def readable(path: Path, runs: int = 0) -> Iterator[None]:
-    """Turn a library's report of a damaged file into one message; at most this many runs are lost with it."""
+    """Turn a library's report of a damaged file into one message, which says that at most this many runs are lost."""
     try:
         yield
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
@@ -232,7 +231,7 @@ def readable(path: Path, runs: int = 0) -> Iterator[None]:
 
 
 def _stored(path: Path) -> pl.LazyFrame:
-    """Return what was measured, each run once; columns that another version had no name for are empty."""
+    """Return the measurements, each run once; columns unknown to the version that wrote them are empty."""
     rows = pl.scan_parquet(path)
     present = rows.collect_schema()
     columns = [
@@ -247,14 +246,14 @@ def _aside(path: Path) -> Path:
 
 
 def _replace(aside: Path, path: Path) -> None:
-    """Give a written file its name, once it is on the disk."""
+    """Rename a written file once it is on the disk."""
     with aside.open("rb+") as file:
         os.fsync(file.fileno())
     aside.replace(path)
 
 
 def _lock(path: Path) -> BinaryIO:
-    """Take the directory. The operating system gives it back when the process ends, however it ends."""
+    """Lock the directory. The operating system releases the lock when the process ends, however it ends."""
     file = path.open("ab")
     try:
         try:

@@ -1,4 +1,4 @@
-"""The figure of a sweep: what changes along the longest path of the grid, a line for each of the other settings."""
+"""The figure of a sweep: measures along the longest path of the grid, a line for each other setting."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
     Members = list[tuple[float, PointSummary]]
     Measured = Callable[[PointSummary], Estimate | None]
 
-#: With more points than this, some are drawn and the title says so.
+#: With more points than this, only some are drawn, and the title says so.
 MOST_DRAWN = 20_000
 
-#: How lines look: no two have one colour and one marker, and the second six are dashed, too.
+#: Looks of lines: no two share colour and marker, and the second six are also dashed.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 _SERIES = [Look(colour, marker) for colour, marker in zip(_COLOURS, "os^DvP", strict=True)]
 _SERIES += [Look(colour, marker, "--") for colour, marker in zip(_COLOURS, "X<>dhp", strict=True)]
 
-#: With more lines than these, settings are told apart by columns; with more columns than these
+#: With more lines than this, settings are separated by columns; with more columns than this, all
 #: points look alike.
 MOST_LINES, MOST_COLUMNS = len(_SERIES), 4
 
-#: Ticks are at least this part of the axis apart.
+#: Minimum distance between ticks, as a fraction of the axis.
 _APART = 0.06
 
 
@@ -58,7 +58,7 @@ class _Column:
 
 
 def figure(found: Sweep) -> Figure:
-    """Return means over the seeds with their confidence intervals; below them who got what, where there are several."""
+    """Return means over the seeds with their confidence intervals; with several flows also their shares."""
     measures = {name: MEASURES[name] for name in found.shown}
     points = [point for point in found.points[:MOST_DRAWN] if point["measures"]]
     if not found.grid.paths or not points:
@@ -67,7 +67,7 @@ def figure(found: Sweep) -> Figure:
     columns, notes = _columns(points, axis)
     labels = list(dict.fromkeys(label for column in columns for label in column.lines))
     who = sharers(points)
-    # Of one line all flows go into one panel, of several each has its own.
+    # With one line, all flows share a panel; with several lines, each flow has its own.
     shares = [who] if len(labels) == 1 and who else [[name] for name in who]
     rows = len(measures) + len(shares)
     drawn = Figure(rows, len(columns), height=2.0 * rows + 0.5, width=max(6.4, 2.6 * len(columns)),
@@ -79,7 +79,7 @@ def figure(found: Sweep) -> Figure:
         panels[0].title = column.title
         for label, members in column.lines.items():
             at = [(places[point["point"]], point) for point in members]
-            # Names have no order that a line could follow.
+            # Names have no order for a line to follow.
             series = _Series(label, looks[label], column.joined and numeric)
             for panel, (name, measure) in zip(panels, measures.items(), strict=False):
                 _draw(panel, series, at, _measure(name), measure.factor)
@@ -96,7 +96,7 @@ def figure(found: Sweep) -> Figure:
 
 
 def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[str]]) -> None:
-    """Write what each row shows, and let no wide interval press the means together."""
+    """Label each row, and keep wide intervals from compressing the means."""
     whose = ["each flow" if len(names) > 1 else names[0].replace(" (", ", ").rstrip(")") for names in shares]
     for row, label in zip(drawn.panels, [*labels, *(f"goodput, {who}\n(Mbit/s)" for who in whose)], strict=True):
         row[0].y.label = label
@@ -110,9 +110,9 @@ def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[s
 
 
 def _along(found: Sweep) -> tuple[dict[int, float], str, bool]:
-    """Return the place of every point on the axis, the path that the axis is, and whether it has numbers.
+    """Return the position of every point on the axis, the path that the axis shows, and whether it is numeric.
 
-    It is that of numbers with most values.
+    The path is the numeric one with the most values.
     """
     columns = found.grid.columns()
     numeric = {
@@ -132,7 +132,7 @@ def _along(found: Sweep) -> tuple[dict[int, float], str, bool]:
 
 
 def _columns(points: Sequence[PointSummary], axis: str) -> tuple[list[_Column], list[str]]:
-    """Sort the points into lines, and into columns if those are too many; return notes for the reader, too."""
+    """Sort the points into lines, and into columns if there are too many lines; also return notes for the reader."""
     lines = _lines(points, {axis})
     if len(lines) <= MOST_LINES:
         return [_Column("", lines)], []
@@ -162,7 +162,7 @@ def _setting(path: str, value: object) -> str:
 
 
 def _looks(labels: Sequence[str], algorithms: Sequence[str] = ()) -> dict[str, Look]:
-    """Return how lines look: as the algorithms that they are of, if they are, and no two look alike."""
+    """Return the looks of lines: those of their algorithms if each has one, and no two equal."""
     names = algorithms or labels
     own = [style.look(name) for name in names]
     if any(name in style.LOOKS for name in names) and len({(look.colour, look.line) for look in own}) == len(own):
@@ -209,20 +209,20 @@ def _mark_places(along: Axis, found: Sweep, path: str, places: dict[int, float])
     unit = column.removeprefix(path).strip(" []")
     along.label = f"{short} ({unit})" if unit else short
     ordered = sorted(set(places.values()))
-    # Values that grow by factors stand evenly on a logarithmic axis.
+    # Values that grow by factors are evenly spaced on a logarithmic axis.
     along.log = ordered[0] > 0 and len(ordered) > 2 and ordered[-1] / ordered[0] >= 10 and _grows_by_factors(ordered)
     along.names = {value: f"{value:.4g}" for value in _ticks(ordered, log=along.log)}
 
 
 def _ticks(ordered: Sequence[float], *, log: bool) -> list[float]:
-    """Return the places of points, without those whose names would meet others; none if hardly any are left."""
+    """Return the positions of points, without those whose names would overlap others; empty if hardly any remain."""
     scaled = [math.log(value) for value in ordered] if log else list(ordered)
     least = _APART * (scaled[-1] - scaled[0])
     kept: list[int] = []
     for number, value in enumerate(scaled):
         if not kept or value - scaled[kept[-1]] >= least:
             kept.append(number)
-    # Values drawn at random are no ticks.
+    # Randomly drawn values are unsuitable as ticks.
     return [ordered[number] for number in kept] if 2 * len(kept) > len(ordered) else []
 
 

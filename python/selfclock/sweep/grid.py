@@ -27,7 +27,7 @@ class Setting(NamedTuple):
 
     path: str
     toml: str
-    #: As a table shows it: text, number, true or false; anything else as TOML.
+    #: As shown in a table: text, number or boolean; anything else as TOML.
     value: str | float | bool
 
 
@@ -42,7 +42,7 @@ class Job(NamedTuple):
 
 
 class Grid:
-    """A scenario, and what to change in it; `load` reads a file, `over` takes Python values."""
+    """A scenario, and the changes to it; `load` reads a file, `over` takes Python values."""
 
     def __init__(self, core: _core.Grid) -> None:
         self._core = core
@@ -106,12 +106,12 @@ class Grid:
 
     @cached_property
     def seeds(self) -> list[int]:
-        """Seeds with which each point runs."""
+        """The seeds of each point."""
         return self._core.seeds
 
     @property
     def confidence(self) -> float:
-        """Probability with which an interval holds the mean."""
+        """Probability that an interval covers the mean."""
         return self._core.confidence
 
     @cached_property
@@ -135,20 +135,20 @@ class Grid:
         return self._core.paths
 
     def settings(self, point: int) -> list[Setting]:
-        """Return what is set at a point; the last path changes fastest."""
+        """Return the settings of a point; the last path changes fastest."""
         return [Setting(*row) for row in self._core.settings(point)]
 
     def scenario_at(self, point: int) -> Scenario:
-        """Return the scenario of a point; what it records is only its summary."""
+        """Return the scenario of a point; it records only its summary."""
         return Scenario(self._core.scenario_at(point))
 
     def jobs(self) -> Iterator[Job]:
-        """Every run, with the key of what it depends on: scenario as resolved, seed, engine, algorithms' sources."""
+        """Return every run with a key of its inputs: resolved scenario, seed, engine, and the algorithms' sources."""
         for point in range(self.points):
             try:
                 scenario = self.scenario_at(point)
             except ScenarioError:
-                # A point that cannot be run is known by what it was meant to be, with the
+                # A point that cannot run is identified by its intended settings, with the
                 # algorithms that it names.
                 settings = [f"{path}={toml}" for path, toml, _ in self.settings(point)]
                 text = "\n".join([self.scenario.text, *settings])
@@ -158,13 +158,13 @@ class Grid:
             else:
                 algorithms = ", ".join(f"{name} {source.digest}" for name, source in scenario.sources.items())
                 for seed in self.seeds:
-                    # The sources of its algorithms are in what a scenario resolves to.
+                    # A resolved scenario includes the sources of its algorithms.
                     yield Job(_digest(scenario.with_seed(seed).resolved), point, seed, algorithms)
 
     def columns(self) -> pl.DataFrame:
-        """Return the points as a table: the number, and the value of each path.
+        """Return the points as a table: the index, and the value of each path.
 
-        Where all values of a path are numbers with one unit, a further column has the numbers.
+        If all values of a path are numbers with one unit, a further column holds the numbers.
         """
         rows = [self.settings(point) for point in range(self.points)]
         columns: dict[str, pl.Series] = {"point": pl.Series(range(self.points), dtype=pl.Int64)}

@@ -1,4 +1,4 @@
-"""The measures of a sweep's runs, and those that a table and a figure show."""
+"""The measures of a sweep's runs, and those that tables and figures show."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class Measure:
     about: str
     name: str
     unit: str = ""
-    #: From the measure to the unit in which it is shown.
+    #: Factor from the measure to the displayed unit.
     factor: float = 1.0
 
     @property
     def heading(self) -> str:
-        """Heading of a column, its unit on a line of its own."""
+        """Heading of a column, with its unit on a separate line."""
         return f"{self.name}\n{self.unit}".strip()
 
     @property
@@ -35,8 +35,8 @@ class Measure:
 
 _FLOWS, _LINK, _LINKS = "sum over the flows", "of the busiest link", "sum over the links"
 
-#: Totals of a run, each a column of the dataset. Where flows are averaged, they weigh as much as
-#: they delivered.
+#: Totals of a run, each a column of the dataset. Averages over flows are weighted by the data
+#: delivered.
 MEASURES = {
     "goodput_bps": Measure(_FLOWS, "goodput", "Mbit/s", 1e-6),
     "throughput_bps": Measure(_FLOWS, "throughput", "Mbit/s", 1e-6),

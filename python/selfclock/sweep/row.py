@@ -33,7 +33,7 @@ def _column_type(hint: object) -> pl.DataType:
 
 @functools.cache
 def column_types() -> dict[str, pl.DataType]:
-    """Return the columns of the dataset, but for the point and its settings."""
+    """Return the columns of the dataset other than the point and its settings."""
     return {
         "key": pl.String(),
         "seed": pl.Int64(),
@@ -48,17 +48,17 @@ def column_types() -> dict[str, pl.DataType]:
 
 
 def finished(job: Job, summary: Summary) -> dict[str, Any]:
-    """Return the row of a run that came to its end."""
+    """Return the row of a completed run."""
     return {**_identity(job), **_measure(summary)}
 
 
 def failed(job: Job, error: object) -> dict[str, Any]:
-    """Return the row of a run that did not."""
+    """Return the row of a failed run."""
     return {**_identity(job), "error": str(error) or type(error).__name__}
 
 
 def _identity(job: Job) -> dict[str, Any]:
-    """Return the provenance of a run; `algorithms` names user-defined ones with their digests, or is empty."""
+    """Return the provenance of a run; `algorithms` lists user-defined ones with their digests, or is empty."""
     return {"key": job.key, "seed": job.seed, "version": VERSION, "algorithms": job.algorithms or None}
 
 

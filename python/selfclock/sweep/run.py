@@ -44,8 +44,7 @@ class PointSummary(TypedDict):
     runs: int
     failed: int
     measures: dict[str, Estimate]
-    #: Measures of each flow, or of each algorithm where there are many flows; empty where all is
-    #: one flow's.
+    #: Measures of each flow, or with many flows of each algorithm; empty with a single flow.
     shares: Shares
 
 
@@ -57,15 +56,15 @@ class Sweep:
     directory: Path
     #: The dataset: a row per run.
     path: Path
-    #: Runs of this call; the others had been done before.
+    #: Runs made by this call; the others existed before.
     done: int
-    #: Runs in the directory that were not of this grid, or of an algorithm as it was before: now in
-    #: earlier.parquet.
+    #: Runs in the directory that are outside this grid, or of an earlier version of an algorithm;
+    #: now in earlier.parquet.
     set_aside: int
     #: Digests of the user-defined algorithms, by name.
     algorithms: dict[str, str]
     seconds: float
-    #: Names of the measures that table and figure show; all of them stand in the dataset.
+    #: Names of the measures in table and figure; the dataset has all of them.
     shown: tuple[str, ...] = USUAL
 
     @cached_property

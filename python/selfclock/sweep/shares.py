@@ -1,4 +1,4 @@
-"""Shares: the measures of each flow, or of the flows of each algorithm where there are many."""
+"""Shares: the measures of each flow, or with many flows of each algorithm."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ MOST_ALGORITHMS = 6
 #: Measures of each.
 MEASURES = ("goodput_bps", "rtt_mean_s")
 
-#: Estimates by measure, by who it is, "flow1 (cubic)" or "cubic".
+#: Estimates by measure, then by owner: "flow1 (cubic)" or "cubic".
 Shares = dict[str, dict[str, "Estimate"]]
 
 
 def shares(path: Path, confidence: float) -> dict[int, Shares]:
-    """Return the shares at each point of a dataset; empty if all runs have one flow, or too many algorithms."""
+    """Return the shares at each point of a dataset; empty if all runs have a single flow, or too many algorithms."""
     flows = _flows(path)
     if flows.is_empty() or flows.group_by("point", "seed").len()["len"].max() == 1:
         return {}
@@ -68,7 +68,7 @@ def _flows(path: Path) -> pl.DataFrame:
 
 
 def _named(flows: pl.DataFrame) -> pl.DataFrame | None:
-    """Add the owner of each row: the flow, or its algorithm; none if there are too many of both."""
+    """Add the owner of each row: the flow, or its algorithm; `None` if there are too many of both."""
     algorithms = flows.group_by("name").agg(pl.col("algorithm").n_unique().alias("algorithms"))
     if len(algorithms) <= MOST_FLOWS:
         own = pl.format("{} ({})", "name", "algorithm")

@@ -1,4 +1,4 @@
-"""Points of a grid whose runs have a common beginning, which is run once for all of them."""
+"""Points of a grid whose runs share a beginning, which is run once for all of them."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
     from selfclock.sweep.grid import Grid, Job
 
-#: A beginning is shared if it is this part of the run or more: copies of a run take time, too.
+#: A beginning is shared if it is at least this fraction of the run: copying a run takes time, too.
 WORTH_WHILE = 0.05
 
-#: Scenarios of points that are held for their other seeds.
+#: Scenarios of points that are kept for their other seeds.
 MOST_HELD = 256
 
-#: Without one of these keys nothing in a scenario happens later than its beginning.
+#: Without any of these keys, nothing in a scenario happens after its start.
 _LATER = re.compile(r"\b(changes|start)\b")
 
 
 @dataclass(frozen=True)
 class Shared:
-    """Jobs whose runs are the same up to a time."""
+    """Jobs whose runs are identical up to a time."""
 
     jobs: list[Job]
-    #: The time, ps; `None`: each runs by itself.
+    #: The time, ps; `None` if each runs alone.
     until: int | None = None
 
     def runs(self, grid: Grid) -> Iterator[tuple[Job, Scenario | ScenarioError, _core.Trunk | None]]:
-        """Give each job with its scenario and the trunk that it begins with, those of one seed together."""
+        """Return each job with its scenario and its trunk, those of one seed together."""
         read = lru_cache(MOST_HELD)(lambda point: _scenario_at(grid, point))
         jobs = self.jobs if self.until is None else sorted(self.jobs, key=lambda job: job.seed)
         for _, of_seed in itertools.groupby(jobs, key=lambda job: None if self.until is None else job.seed):
@@ -52,7 +52,7 @@ class Shared:
 
 
 def with_common_beginnings(grid: Grid, jobs: Iterable[Job]) -> Iterator[Shared]:
-    """Group the jobs whose runs have a common beginning; the others follow singly."""
+    """Group the jobs whose runs share a beginning; the others follow singly."""
     jobs = list(jobs)
     points = list(dict.fromkeys(job.point for job in jobs))
     alone = set(points)
@@ -64,12 +64,11 @@ def with_common_beginnings(grid: Grid, jobs: Iterable[Job]) -> Iterator[Shared]:
 
 
 def _beginnings(grid: Grid, points: list[int]) -> list[tuple[set[int], int]]:
-    """Return the points that have a beginning in common, and up to when."""
+    """Return the points that share a beginning, and its end."""
     found: dict[str, tuple[Scenario, set[int], int]] = {}
     for point in points:
         scenario = _scenario_at(grid, point)
-        # What an algorithm written in Python does outside of itself would not happen again in a
-        # copy.
+        # Side effects of an algorithm written in Python would not be repeated in a copy.
         if isinstance(scenario, ScenarioError) or scenario._core.has_own_algorithms:
             continue
         key = hashlib.sha256(scenario._core.beginning.encode()).hexdigest()

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def of_point(point: PointSummary, shown: Sequence[str], *, failed: bool, who: Sequence[str] = ()) -> list[str]:
-    """Return the settings of a point of a sweep, how many of its runs failed if that is wanted, and these measures.
+    """Return the settings of a sweep's point, optionally its number of failed runs, and these measures.
 
-    `who` are those whose goodput is told, too.
+    The table also has the goodput of each of `who`.
     """
     return [
         *(str(value) for value in point["settings"].values()),
@@ -32,11 +32,11 @@ def sharers(points: Sequence[PointSummary]) -> list[str]:
 
 
 def point_headings(shown: Sequence[str], who: Sequence[str] = ()) -> list[str]:
-    """Return the headings of what a table of a sweep shows of a point, shares last."""
+    """Return the headings of a sweep's table, shares last."""
     return [*(MEASURES[name].heading for name in shown), *(f"{name}\nMbit/s" for name in who)]
 
 
 def short_paths(paths: Sequence[str]) -> list[str]:
-    """Return the last key of each path, or the whole path where two end alike."""
+    """Return the last key of each path, or the whole path where two last keys are equal."""
     last = [path.rsplit(".", 1)[-1] for path in paths]
     return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]

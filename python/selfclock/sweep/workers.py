@@ -1,4 +1,4 @@
-"""Where the runs of a sweep are done: on this machine's cores, or on a Dask cluster."""
+"""Execution of a sweep's runs: on this machine's cores, or on a Dask cluster."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 LOCAL = "local"
 CLUSTER = "dask://"
 
-#: Runs that travel to a worker together, so that a short run is not lost in its transport.
+#: Runs sent to a worker together, so that transport is small next to a short run.
 TOGETHER = 32
 
-#: Packages of runs that each thread of the cluster has before it.
+#: Packages queued for each thread of the cluster.
 AHEAD = 3
 
-#: Time after which a run that a worker has announced but not delivered is repeated, s. Dask asks a
-#: lost worker for half a minute or longer.
+#: Time after which a run that a worker has announced but not delivered is repeated, s. Dask waits
+#: half a minute or longer for a lost worker.
 PATIENCE_S = 10
 
 #: Properties that a worker must share with this process.
@@ -48,7 +48,7 @@ class ClusterError(WorkError):
 
 
 def run_here(grid: Grid, jobs: Iterable[Job], keep: Callable[[Row], object], threads: int | None) -> None:
-    """Run jobs on this machine's cores; `keep` gets a row as each ends."""
+    """Run jobs on this machine's cores; `keep` is called with each row as its run ends."""
 
     def runnable() -> Iterator[tuple[Job, Scenario, _core.Trunk | None]]:
         for shared in with_common_beginnings(grid, jobs):
@@ -93,15 +93,14 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
         for future in ended:
             package = under_way.pop(future.key)
             try:
-                # A result that was lost with its worker after it had been announced is waited for
-                # again.
+                # A result announced and then lost with its worker is awaited again.
                 build, rows = future.result(PATIENCE_S)
             except (FutureCancelledError, TimeoutError):
                 future.release()
                 ended.add(submit(package))
                 continue
             except Exception as error:
-                # Whatever stopped the package is the error of its runs.
+                # The error that stopped the package is recorded for each of its runs.
                 rows, build = [failed(job, error) for job in package], BUILD
             if build != BUILD:
                 raise ClusterError(f"a worker has selfclock {build}, and this is {BUILD}: install the same")

@@ -1,8 +1,8 @@
 """An independent check of a packet record: `selfclock verify`.
 
-Nothing here asks the engine. The scenario is read again from the text in the record, links and
-queues are run again, receivers and senders are followed packet by packet; what the record says must
-be what can be. The rules are named in the documentation, docs/verify.md.
+Nothing here uses the engine. The scenario is parsed again from the text in the record, links and
+queues are recomputed, and receivers and senders are followed packet by packet; the record must be
+consistent with all of that. The rules are listed in the documentation, docs/verify.md.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Findings", "Record", "UnknownError", "UnreadableError", "Violation", "load", "verify", "verify_path"]
 
 
-#: The steps of `verify`, and the share of the time that each takes.
+#: The steps of `verify`, and the fraction of the time that each takes.
 STEPS = {
     "packets": 0.35,
     "losses": 0.02,
@@ -44,17 +44,17 @@ STEPS = {
 def verify(record: Record, progress: Callable[[float, str], object] = lambda _done, _step: None) -> Findings:
     """Check a record; the findings are in order of time.
 
-    `progress` gets the fraction done and what comes next.
+    `progress` is called with the fraction done and the name of the next step.
 
-    Raises `UnreadableError` if the scenario in it cannot be read.
+    Raises `UnreadableError` if the record's scenario cannot be read.
     """
     try:
         promised = promise(record.scenario, record.seed)
     except UnknownError as error:
         raise UnreadableError(str(error)) from error
     findings = Findings()
-    # Millions of small objects, none of them in a circle: looking for circles would take half of
-    # the time.
+    # Millions of small objects without cycles: cyclic garbage collection would take half of the
+    # time.
     collecting = gc.isenabled()
     gc.disable()
     begun = dict(zip(STEPS, accumulate(STEPS.values(), initial=0.0), strict=False))

@@ -1,8 +1,8 @@
-"""The record of an emulation: real packets must have met what the simulator does with the same arrivals.
+"""The record of an emulation: real packets must have been treated as the simulator treats the same arrivals.
 
 Real hosts follow no rules of a scenario, so senders and receivers are not checked. Every arrival is
-sent through the simulator's links, queues and routers again, and every event must be the one on
-record. Beside that stand rules which need no engine.
+sent through the simulator's links, queues and routers again, and every event must match the record.
+Further rules need no engine.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ if TYPE_CHECKING:
     from selfclock.verify.record import Record
     from selfclock.verify.violation import Findings
 
-#: A time in the record is a floating-point number of seconds: two of them differ by less than this,
-#: s.
+#: Times in the record are floating-point seconds: two equal ones differ by less than this, s.
 ROUNDING_S = 2e-12
 
 
 def check_emulated(
     record: Record, packets: Path, findings: Findings, progress: Callable[[float, str], object] = lambda *_: None
 ) -> None:
-    """Check the record of an emulation, which stands in this file."""
+    """Check the record of an emulation by the rules in this file."""
     check_ends(record.packets, findings)
     check_rates(record, findings)
     check_counts(record, findings)
@@ -48,7 +47,7 @@ def check_emulated(
 
 
 def check_ends(packets: pl.DataFrame, findings: Findings) -> None:
-    """Check that a packet is sent once and first, ends once, and that nothing happens to it after that."""
+    """Check that a packet is sent once and first, ends once, and has no events afterwards."""
     findings.count("clock", packets.height)
     if not packets["time_s"].is_sorted():
         findings.add("clock", None, "record", None, "events are not in the order of time")
@@ -72,7 +71,7 @@ def check_ends(packets: pl.DataFrame, findings: Findings) -> None:
 
 
 def check_rates(record: Record, findings: Findings) -> None:
-    """Check that no link of a constant rate sends faster than it is."""
+    """Check that no link of a constant rate exceeds it."""
     try:
         links = promise(record.scenario, record.seed).links.values()
     except UnknownError as error:

@@ -1,4 +1,4 @@
-"""Links: their rate, their order, their delay, and who may be dropped or marked in their queues."""
+"""Links: rate, order, delay, and which packets may be dropped or marked in their queues."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from selfclock.verify.promised import Promise
     from selfclock.verify.violation import Findings
 
-#: A second in double precision is exact to a picosecond for two hours; times may differ by this.
+#: Seconds in double precision are exact to a picosecond for two hours; times may differ by this.
 EXACT = 1
 #: With no more than two packets of this size PIE does not drop (RFC 8033, section 5.1).
 USUAL_PACKET = 1500
-#: Disciplines that push out what waits to take what comes; the others refuse it.
+#: Disciplines that drop a queued packet to admit an arrival; the others refuse the arrival.
 PUSH_OUT = ("fq-codel", "fq-pie", "drr")
 
 
@@ -55,7 +55,7 @@ def seconds(span: int) -> str:
 
 
 def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """A drop-tail queue is deterministic: it is run again."""
+    """A drop-tail queue is deterministic, so it is recomputed."""
     waiting: deque[tuple[int, int]] = deque()
     waiting_bytes = 0
     free_at = 0
@@ -98,7 +98,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
                 f"its transmission {told}; at {rate} bit/s, first in first out and without a pause, it begins "
                 f"at {seconds(start)}",
             )  # fmt: skip
-        # The record's own time is the reference: one fault is reported once.
+        # The recorded time is the reference, so that a fault is reported once.
         start = hop.started if hop.started is not None else start
         if busy:
             waiting.append((start, hop.size))
@@ -109,7 +109,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
 
 
 def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, int], findings: Findings) -> None:
-    """Above the threshold ECN-capable packets are marked, and nothing else."""
+    """Above the threshold, exactly the ECN-capable packets are marked."""
     now, free_at, counted = queue
     above = False
     text = link.keys.get("mark_above")
@@ -127,7 +127,7 @@ def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int, i
 
 
 def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """A queue that holds its packets: its transmitter, its order, its limit, its drops and marks."""
+    """A managed queue: its transmitter, order, limit, drops and marks."""
     started = sorted(
         (
             (hop.started, hop.entered, packet, hop)
@@ -172,7 +172,7 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
 
 
 def _managed_order(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
-    """Each queue of a discipline is first in, first out."""
+    """Each sub-queue of a discipline is first in, first out."""
     last_entered: dict[object, int] = {}
     started = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     for start, _, packet, hop in sorted(started, key=lambda each: each[:2]):
@@ -191,12 +191,12 @@ def _managed_order(link: Link, crossings: list[tuple[Packet, Hop]], findings: Fi
 
 
 def _sent(link: Link, hop: Hop, start: int, rate: int) -> int | None:
-    """Return when the last byte of a packet leaves whose first leaves at `start`; `None`: not in this run."""
+    """Return the time at which a packet's last byte leaves if its first leaves at `start`; `None` if after the run."""
     return hop.left if link.trace is not None else start + transmission_time(hop.size, rate)
 
 
 def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
-    """Return the queue of a packet within the discipline; each is first in, first out."""
+    """Return the packet's sub-queue within the discipline; each is first in, first out."""
     match link.discipline:
         case "fq-codel" | "fq-pie" | "drr":
             return packet.flow, packet.connection
@@ -208,7 +208,7 @@ def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:
 def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read more easily
     link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings
 ) -> None:
-    """Play the queue: its length stays within the limit, and drops and marks are allowed ones."""
+    """Replay the queue: its length stays within the limit, and drops and marks are permitted ones."""
     departures: list[tuple[int, int, Hop]] = []
     for _, hop in crossings:
         left = hop.started if hop.dropped is None else hop.dropped
@@ -219,7 +219,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
     in_service_until = in_service = 0
 
     def depart(until: int, *, before_arrivals: bool) -> None:
-        """Remove packets that left by this time; before its arrivals, not those pushed out by them."""
+        """Remove packets that left by this time; before its arrivals, those that they push out stay."""
         nonlocal position, packets, size, in_service_until, in_service
         while position < len(departures) and departures[position][0] <= until:
             time, row, hop = departures[position]
@@ -230,8 +230,8 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             if hop.dropped is None:
                 sent = _sent(link, hop, time, link.at(time)[0])
                 sent = time + 10 * SECOND if sent is None else sent
-                # Of those that begin at one opportunity of a trace, in whatever order they came,
-                # the last to end.
+                # Among those that start at one opportunity of a trace, in any order of arrival, the
+                # last to end.
                 if sent > in_service_until:
                     in_service, in_service_until = hop.size, sent
             position += 1
@@ -244,7 +244,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
                 f"{packets} packets ({size} B) wait after its arrival; at most {link.limit} may",
             )  # fmt: skip
 
-    #: Instants at which something came for which there was no room.
+    #: Instants at which an arrival found no room.
     full: set[int] = set()
     previous, last, arriving = 0, None, 0
     for packet, hop in crossings:
@@ -283,21 +283,20 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
 
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:
-    """Return whether the discipline dropped a packet as it came."""
+    """Return whether the discipline dropped a packet on arrival."""
     if hop.dropped is None or hop.dropped != hop.entered:
         return False
-    # FQ-PIE may refuse an arrival, and may push it out for one that comes after it at the same
-    # instant.
+    # FQ-PIE may refuse an arrival, or push it out for a later one at the same instant.
     return link.discipline not in PUSH_OUT or (link.discipline == "fq-pie" and hop.dropped_row == hop.row + 1)
 
 
 def _may_drop_early(link: Link, packets: int, size: int, most: int) -> bool:
-    """Return whether the discipline may drop an arrival though there is room."""
+    """Return whether the discipline may drop an arrival although there is room."""
     match link.discipline:
         case "pie" | "fq-pie":
             return size > 2 * USUAL_PACKET
         case "red":
-            # The average is never above the longest queue there was.
+            # The average never exceeds the longest queue so far.
             return max(most, packets) >= int(str(link.keys.get("minimum", "5 packets")).split()[0])
     return False
 
@@ -322,7 +321,7 @@ def _dropped_later(link: Link, packet: Packet, hop: Hop, full: bool, findings: F
 
 
 def _refused(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
-    """A drop before a managed queue is the work of a mechanism there."""
+    """A mechanism in the router must be responsible for a drop before a managed queue."""
     now = hop.refused or 0
     if not any(mechanism.may_drop(packet.kind, packet.number, now) for mechanism in link.mechanisms):
         findings.add(
@@ -352,15 +351,15 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
 
 
 def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """Check that a sent packet arrives after the delay, in order, or is lost on a lossy wire."""
+    """Check that a transmitted packet arrives after the delay, in order, or is lost on a lossy wire."""
     transmitted = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
-    # When the packet before was at the end of the link: at the earliest and at the latest, for a
-    # router may have held it.
+    # Earliest and latest time at which the previous packet was at the end of the link; a router may
+    # have held it.
     low = high = interrupt = 0
     coalescing = link.coalescing if link.enters_host else 0
     for start, _, packet, hop in transmitted:
-        # A drop-tail queue gives a packet its times when it comes, the others when they send it.
+        # A drop-tail queue assigns a packet its times on arrival, the others on transmission.
         accepted = hop.entered if link.discipline == "drop-tail" and hop.entered is not None else start
         rate, delay = link.at(accepted)
         sent = _sent(link, hop, start, rate)
@@ -369,7 +368,7 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
         if hop.lost is not None:
             _lost(link, packet, (hop.lost, sent), findings)
             continue
-        # Jitter is below its bound; a packet that would overtake comes with the one before it.
+        # Jitter is below its bound; a packet that would overtake arrives with the previous one.
         earliest, latest = max(sent + delay, low), max(sent + delay + max(link.jitter - 1, 0), high)
         if coalescing and link.jitter:
             latest += coalescing
@@ -404,7 +403,7 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
 
 
 def _seen_next(promise: Promise, packet: Packet, hop: Hop) -> tuple[int | None, bool]:
-    """Return when a packet is seen after this hop, and whether a router may have held it until then."""
+    """Return when a packet is next seen after this hop, and whether a router may have held it until then."""
     position = next(index for index, other in enumerate(packet.hops) if other is hop) + 1
     if position < len(packet.hops):
         following = packet.hops[position]
@@ -422,7 +421,7 @@ def _lost(link: Link, packet: Packet, times: tuple[int, int], findings: Findings
 
 
 def _may_be_held(promise: Promise, packet: Packet, position: int) -> bool:
-    """Return whether a router may hold the packet before the link that comes next."""
+    """Return whether a router may hold the packet before the next link."""
     flow = promise.flows[packet.flow]
     ways = [flow.forward, flow.reverse] if packet.kind == "resource-discovery" else [packet.route(promise)]
     ahead = [way[position] for way in ways if position < len(way)]

@@ -14,31 +14,31 @@ if TYPE_CHECKING:
     from selfclock.verify.violation import Findings
 
 TOWARDS_SOURCE = ("ack", "syn-ack", "reply")
-#: Made and consumed by routers.
+#: Packets created and consumed by routers.
 OF_ROUTERS = "resource-discovery"
 
 
 @dataclass(slots=True)
 class Hop:
-    """A packet at one link. Times in ps; rows count from the beginning of the record."""
+    """A packet at one link. Times in ps; rows count from the start of the record."""
 
     link: str
     row: int
-    #: Size as it came.
+    #: Size on arrival.
     size: int
-    #: Codepoint as it came.
+    #: ECN codepoint on arrival.
     ecn: str
-    #: It was taken into the queue, or refused before it was.
+    #: Row in which the queue accepted it, or in which it was refused.
     entered: int | None = None
     refused: int | None = None
     marked: int | None = None
-    #: Dropped by the queue that had taken it.
+    #: Dropped by the queue after being accepted.
     dropped: int | None = None
     dropped_row: int = -1
     started: int | None = None
     started_row: int = -1
-    #: With a trace: when its last byte left, and how many bytes left with which opportunities, as
-    #: the trace has them.
+    #: With a trace: when its last byte left, and how many bytes left at which opportunities,
+    #: according to the trace.
     left: int | None = None
     pieces: list[tuple[int, int]] = field(default_factory=list)
     lost: int | None = None
@@ -79,11 +79,11 @@ class Packet:
 
     @property
     def end(self) -> int:
-        """First byte after its payload."""
+        """One past the last byte of its payload."""
         return self.sequence + self.payload
 
     def route(self, promise: Promise) -> list[str]:
-        """Return the links that a packet of an endpoint has to take."""
+        """Return the links that a packet of an endpoint must take."""
         flow = promise.flows[self.flow]
         return flow.reverse if self.kind in TOWARDS_SOURCE else flow.forward
 
@@ -93,15 +93,15 @@ class Lives:
     """All packets, and their arrivals and departures at each end, in order."""
 
     packets: dict[int, Packet]
-    #: Hops of each link in the order in which they came, with their packets.
+    #: Hops of each link in order of arrival, with their packets.
     hops: dict[str, list[tuple[Packet, Hop]]]
-    #: (row, time, packet) of what each end sent and got, by (flow, connection).
+    #: (row, time, packet) of every packet that each end sent and received, by (flow, connection).
     sent: dict[tuple[str, int | None], list[Packet]]
     delivered: dict[tuple[str, int | None], list[Packet]]
     end: int
 
 
-#: Fields that do not change on the way. Routers may lower the window and write into options; queues
+#: Fields that do not change in transit. Routers may lower the window and write into options; queues
 #: mark.
 _FIXED = (
     "flow", "connection", "kind", "retransmission", "sequence", "payload_bytes", "acknowledgement",
@@ -174,10 +174,10 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
 
 
 def _check_unchanged(table: pl.DataFrame, times: list[int], promise: Promise, findings: Findings) -> None:
-    """Compare every row with that of the packet's sending, in the fields that do not change on the way.
+    """Compare every row with that of the packet's transmission, in the fields that do not change in transit.
 
-    A router that exchanges or repeats options changes the size of what it forwards by theirs; what
-    may change of such packets is checked where they enter the next link.
+    A router that adds or repeats options changes the size of forwarded packets; those are checked
+    where they enter the next link.
     """
     fixed = _FIXED if promise.exchanges_options else (*_FIXED, "size_bytes")
     sent = table.filter(table["event"].cast(str) == "send").unique("packet", keep="first").select("packet", *fixed)
@@ -229,7 +229,7 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     event: tuple[int, int, str, str | None],
     seen: tuple[int, str],
 ) -> None:
-    """Check that every event of a packet can follow the one before."""
+    """Check that every event of a packet can follow its predecessor."""
     row, time, what, link = event
     hop = packet.hops[-1] if packet.hops else None
     waiting = hop is not None and hop.entered is not None and hop.started is None and hop.dropped is None

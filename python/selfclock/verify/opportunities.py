@@ -1,9 +1,9 @@
-"""Links that send at the opportunities of a trace: the queue is run once more, opportunity by opportunity.
+"""Links that send at the opportunities of a trace: the queue is recomputed, opportunity by opportunity.
 
 The rule is that of Mahimahi's mm-link, whose loop this follows: each opportunity carries 1504
-bytes, a packet takes its own and four of a frame, goes on with the next opportunity if one is not
-enough, and what one leaves is for those behind it. What finds no packet is lost, and a packet that
-comes at the time of an opportunity has missed it.
+bytes, a packet takes its own size and four bytes of framing and continues with the next opportunity
+if one is not enough; the rest of an opportunity is for the packets behind it. An opportunity with
+no packet is lost, and a packet that arrives at the time of an opportunity has missed it.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from selfclock.verify.lives import Hop, Packet
     from selfclock.verify.violation import Findings
 
-#: Bytes of an opportunity, and of the frame of a packet.
+#: Bytes of an opportunity, and of a packet's framing.
 OPPORTUNITY, FRAME = 1504, 4
 
 
 class Clock:
-    """The opportunities of a link, one after the other."""
+    """The consecutive opportunities of a link."""
 
     def __init__(self, link: Link) -> None:
         runs = link.trace.runs if link.trace is not None else []
@@ -36,11 +36,11 @@ class Clock:
 
     @property
     def time(self) -> int:
-        """Time of the next one, ps."""
+        """Time of the next opportunity, ps."""
         return self._base + self._times[self._run]
 
     def step(self) -> None:
-        """Go on to the one after it."""
+        """Advance to the next opportunity."""
         self.number += 1
         if self.number - self._begun == self._counts[self._run]:
             self._run += 1
@@ -57,7 +57,7 @@ class Clock:
 
 @dataclass
 class Job:
-    """A packet before the link, or partly across it."""
+    """A packet waiting at the link, or partly transmitted."""
 
     packet: Packet
     hop: Hop
@@ -65,11 +65,11 @@ class Job:
     began: int | None = None
 
     def __post_init__(self) -> None:
-        """Nothing of it has left."""
+        """Nothing of it has left yet."""
         self.left = self.hop.size + FRAME
 
     def take(self, now: int, room: int) -> int:
-        """Send as much of it as there is room for; return how much that is."""
+        """Send as much of it as fits; return the number of bytes."""
         if self.began is None:
             self.began = now
         sent = min(room, self.left)
@@ -134,7 +134,7 @@ def check_drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, f
 
 
 def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int], findings: Findings) -> None:
-    """Above the threshold ECN-capable packets are marked, and nothing else."""
+    """Above the threshold, exactly the ECN-capable packets are marked."""
     packets, wait = queue
     text = link.keys.get("mark_above")
     above = False
@@ -150,7 +150,7 @@ def _step_marking(link: Link, packet: Packet, hop: Hop, queue: tuple[int, int], 
 
 
 def check_managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
-    """A queue that holds its packets: one leaves with each opportunity while something waits, and none without."""
+    """A managed queue: one packet leaves at each opportunity while any waits, and none otherwise."""
     clock = Clock(link)
     room = OPPORTUNITY
     sent: list[tuple[int, int, Any, Any]] = sorted(
@@ -163,7 +163,7 @@ def check_managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, fin
     )
     for start, _, packet, hop in sent:
         if clock.time < start and room < OPPORTUNITY:
-            # What is left of an opportunity is lost if nothing waits.
+            # The rest of an opportunity is lost if nothing waits.
             _missed(link, packet, hop, clock.time, findings)
             clock.step()
             room = OPPORTUNITY
@@ -194,7 +194,7 @@ def check_managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, fin
 
 
 def _missed(link: Link, packet: Packet, hop: Hop, time: int, findings: Findings) -> None:
-    """An opportunity has gone by unused: the packet that leaves next must not have waited for it."""
+    """An opportunity passed unused: the next packet to leave must not have been waiting for it."""
     if hop.entered is not None and hop.entered < time:
         findings.add(
             "rate", time, _at(link), packet.number,

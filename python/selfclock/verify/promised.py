@@ -1,7 +1,7 @@
-"""A scenario's promises, read from its text a second time.
+"""A scenario's guarantees, parsed from its text a second time.
 
-A verifier that asked the engine what a link's rate is would believe the engine's mistakes. So this
-reads the TOML that stands in the record's metadata by itself, after the scenario reference: units,
+A verifier that asked the engine for a link's rate would accept the engine's mistakes. So this
+module parses the TOML in the record's metadata itself, following the scenario reference: units,
 topologies, defaults, routes, queues in bandwidth-delay products. It assumes a scenario that the
 engine has accepted, and reads only what the checks need.
 """
@@ -41,7 +41,7 @@ _IMIX = (40, 576, 1500)
 
 
 class UnknownError(Exception):
-    """The scenario's text has something unknown to this reader."""
+    """The scenario's text has a key or value unknown to this reader."""
 
 
 def _split(text: str) -> tuple[Fraction, str]:
@@ -52,7 +52,7 @@ def _split(text: str) -> tuple[Fraction, str]:
 
 
 def _of(units: dict[str, int], text: str) -> int:
-    """Return a quantity as a whole number of its smallest unit, to the nearest."""
+    """Return a quantity as a whole number of its smallest unit, rounded to the nearest."""
     number, unit = _split(text)
     if unit not in units:
         raise UnknownError(f"the scenario says {text!r}, whose unit is not one of {', '.join(units)}")
@@ -78,7 +78,7 @@ def size_of(text: str) -> int:
 
 
 def transmission_time(size: int, rate: int) -> int:
-    """Return the transmission time of this many bytes at a rate in bit/s: picoseconds, to the nearest."""
+    """Return the transmission time of this many bytes at a rate in bit/s: picoseconds, rounded to the nearest."""
     return (size * 8 * SECOND + rate // 2) // rate
 
 
@@ -90,7 +90,7 @@ class Limit:
     bytes: int | None = None
 
     def has_room(self, packets: int, size: int) -> bool:
-        """Return whether this many packets of this many bytes in all may wait."""
+        """Return whether this many packets, with this many bytes in total, may wait."""
         return (self.packets is None or packets <= self.packets) and (self.bytes is None or size <= self.bytes)
 
     def __str__(self) -> str:
@@ -103,12 +103,11 @@ def _count(limit: Limit) -> str:
 
 @dataclass
 class Mechanism:
-    """A mechanism of a router, as written."""
+    """A mechanism of a router, as configured."""
 
     name: str
     keys: dict[str, Any]
-    #: Numbers of the packets whose turn it is to be lost; `None`: that is left to chance, or cannot
-    #: be told.
+    #: Indices of the packets due to be lost; `None` if loss is random, or cannot be predicted.
     due: set[int] | None = None
 
     @property
@@ -120,16 +119,16 @@ class Mechanism:
 
     @property
     def exchanges_options(self) -> bool:
-        """Whether it changes the options of packets that it should only forward."""
+        """Whether it changes the options of packets that it only forwards."""
         return self.name == "tampering" and self.keys.get("options", "none") != "none"
 
     def is_on(self, kind: str, now: int) -> bool:
-        """Whether packets of this kind are lost now, those whose turn it is (`"loss"`)."""
+        """Whether it now drops packets of this kind (`"loss"`) when they are due."""
         begins, ends = time_of(self.keys.get("from", "0 s")), self.keys.get("until")
         return kind in self.keys["kinds"] and begins <= now and (ends is None or now < time_of(ends))
 
     def may_drop(self, kind: str, number: int, now: int) -> bool:
-        """Whether it may drop a packet of this kind and number now."""
+        """Whether it may drop a packet of this kind and index now."""
         match self.name:
             case "policer" | "csfq":
                 return True
@@ -146,18 +145,18 @@ class Mechanism:
 
 @dataclass(frozen=True)
 class Trace:
-    """The opportunities of a delivery trace: times from its beginning, ps, and how many there are at each."""
+    """The opportunities of a delivery trace: times from its start, ps, and the number at each."""
 
     runs: list[tuple[int, int]]
 
     @property
     def rate(self) -> int:
-        """Mean rate of packets of 1500 B, bit/s, to the nearest and not zero."""
+        """Mean rate in packets of 1500 B, bit/s, rounded to the nearest and at least 1."""
         bits, period = sum(count for _, count in self.runs) * 12_000 * SECOND, self.runs[-1][0]
         return max((2 * bits + period) // (2 * period), 1)
 
     def offered(self, now: int) -> int:
-        """Return how many opportunities there were by this time."""
+        """Return the number of opportunities up to this time."""
         periods, rest = divmod(now, self.runs[-1][0])
         return periods * sum(count for _, count in self.runs) + sum(count for at, count in self.runs if at <= rest)
 
@@ -169,7 +168,7 @@ class Link:
     name: str
     start: str
     end: str
-    #: Rate in bit/s and delay in ps from a time on, ps; the first from the beginning.
+    #: (start in ps, rate in bit/s, delay in ps); the first entry starts the run.
     path: list[tuple[int, int, int]]
     discipline: str
     keys: dict[str, Any]
@@ -180,13 +179,13 @@ class Link:
     coalescing: int
     trace: Trace | None = None
     limit: Limit = field(default_factory=Limit)
-    #: Packets end their way behind it: there its network card hands them over.
+    #: Whether packets end their route behind it, where a network card delivers them.
     enters_host: bool = False
     mechanisms: list[Mechanism] = field(default_factory=list)
 
     @property
     def delay(self) -> int:
-        """Propagation delay at the beginning, ps."""
+        """Initial propagation delay, ps."""
         return self.path[0][2]
 
     def at(self, now: int) -> tuple[int, int]:
@@ -199,7 +198,7 @@ class Link:
 
     @property
     def may_lose(self) -> bool:
-        """Whether a packet can be lost on its wire."""
+        """Whether packets can be lost on its wire."""
         return self.loss is not None and any(
             self.loss.get(key, default) > 0 for key, default in (("probability", 0), ("loss_good", 0), ("loss_bad", 1))
         )
@@ -214,7 +213,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Tcp:
-    """Transport settings of a flow, of those that the checks use."""
+    """A flow's transport settings used by the checks."""
 
     mss: int
     header: int
@@ -223,7 +222,7 @@ class Tcp:
     handshake: bool
     timestamps: bool
     ecn: str
-    #: Bytes that the receiver advertises; `None`: any number.
+    #: Bytes that the receiver advertises; `None` if unlimited.
     window: int | None
     ack_every: int
     ack_timer: int
@@ -231,8 +230,8 @@ class Tcp:
     rto_minimum: int
     rto_initial: int
     rto_tick: int
-    #: The receiver's violations: parts and copies of each ACK, the number of segments that it
-    #: acknowledges beyond those arrived (`None`: none), and N if it reneges with every Nth report.
+    #: The receiver's violations: parts and copies of each ACK, the number of segments acknowledged
+    #: before arrival (`None` if none), and N if it reneges at every Nth report.
     ack_parts: int
     ack_repeats: int
     ack_ahead: int | None
@@ -261,17 +260,17 @@ class Flow:
     stop: int | None
     control: str
     traffic: dict[str, Any]
-    #: `None`: UDP, or a QUIC stack.
+    #: `None` for UDP, or a QUIC stack.
     tcp: Tcp | None
     peer_knows_option: bool
-    #: Size of a full packet of a QUIC stack on the wire; `None`: TCP, or UDP of a rate.
+    #: Wire size of a QUIC stack's full packet; `None` for TCP, or UDP with a rate.
     stack_packet: int | None = None
     forward: list[str] = field(default_factory=list)
     reverse: list[str] = field(default_factory=list)
 
     @property
     def short_connections(self) -> bool:
-        """Whether it stands for many short connections."""
+        """Whether it represents many short connections."""
         return self.tcp is not None and ("load" in self.traffic or "interval" in self.traffic)
 
     def uses(self, algorithm: str) -> bool:
@@ -307,7 +306,7 @@ def _promise(document: dict[str, Any], seed: int) -> Promise:
     classic = document.get("profile", "modern") == "classic"
     flows = _flows(document, classic)
     links = _links(document["network"], classic, len(flows))
-    # A link's card coalesces only where packets end their way.
+    # A link's card coalesces only where packets end their route.
     ways = Ways(links)
     crossing: dict[str, list[Flow]] = {name: [] for name in links}
     for flow in flows.values():
@@ -526,7 +525,7 @@ def _trace(text: str) -> Trace:
 
 
 class Ways:
-    """Routes: of least delay, then of fewest links, then of the links that come first in the list."""
+    """Routes: of least delay, then of fewest links, then of the links listed first."""
 
     def __init__(self, links: dict[str, Link]) -> None:
         self.names = list(links)
@@ -541,7 +540,7 @@ class Ways:
         """Return the names of the links from one node to another."""
         first: tuple[int, ...] = ()
         last: tuple[int, ...] = ()
-        # A host has one link and no choice: the way between its routers serves all their hosts.
+        # A host has a single link, so the route between its routers serves all their hosts.
         if len(self.leaving.get(start, [])) == 1:
             position, link = self.leaving[start][0]
             first, start = (position,), link.end
@@ -553,8 +552,8 @@ class Ways:
         return [self.names[position] for position in (*first, *self.known[start, end], *last)]
 
     def _search(self, start: str, end: str) -> tuple[int, ...]:
-        # Whole paths are compared: the rest of the best path of the smallest label at a node is its
-        # best continuation.
+        # Whole paths are compared: the continuation of the smallest label at a node is its best
+        # one.
         frontier: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
         settled: set[str] = set()
         while frontier:

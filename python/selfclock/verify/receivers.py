@@ -1,4 +1,4 @@
-"""Receivers: ACKs acknowledge what has arrived, nothing else, and not too late."""
+"""Receivers: ACKs acknowledge what has arrived, nothing else, and in time."""
 
 from __future__ import annotations
 
@@ -16,31 +16,30 @@ if TYPE_CHECKING:
     from selfclock.verify.senders import Sender
     from selfclock.verify.violation import Findings
 
-#: Most segments for which packet-pair TCP lets one acknowledgement stand (section 4.2.1 of the
-#: paper).
+#: Most segments for which one ACK stands in packet-pair TCP (section 4.2.1 of the paper).
 MOST_PER_ACK = 4
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks
 #: (RFC 7323, RFC 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
-#: A receiver remembers this many reported blocks; of more, it may forget some that it holds.
+#: A receiver remembers this many reported blocks; beyond that it may forget some that it holds.
 REMEMBERED = 4
 
 
 class Held:
-    """The bytes that have arrived: all below `edge`, and runs beyond it."""
+    """The bytes that have arrived: all below `edge`, and ranges beyond it."""
 
     def __init__(self) -> None:
         self.edge = 0
-        #: First bytes and ends of the runs, in order.
+        #: Starts and ends of the ranges, in order.
         self.starts: list[int] = []
         self.ends: list[int] = []
-        #: Segments that brought something, and those of them that are delivered in order.
+        #: Segments with new data, and those of them delivered in order.
         self.segments_beyond: list[int] = []
         self.segments = 0
 
     @property
     def highest(self) -> int:
-        """First byte above everything that is held."""
+        """One past the highest byte held."""
         return self.ends[-1] if self.ends else self.edge
 
     def discard(self) -> None:
@@ -48,7 +47,7 @@ class Held:
         self.starts, self.ends, self.segments_beyond = [], [], []
 
     def take(self, start: int, end: int) -> bool:
-        """A segment arrives; true if it was the next in order and nothing was held."""
+        """Take an arriving segment; return whether it was the next in order with nothing held beyond."""
         if end <= self.edge:
             return False
         if start <= self.edge:
@@ -73,7 +72,7 @@ class Held:
         return False
 
     def is_run(self, start: int, end: int) -> bool:
-        """Whether just these bytes are held beyond the edge, and not those beside them."""
+        """Whether exactly these bytes are held beyond the edge, without adjacent ones."""
         index = bisect_right(self.starts, start) - 1
         return index >= 0 and self.starts[index] == start and self.ends[index] == end
 
@@ -96,28 +95,28 @@ def check_receivers(
 
 
 class Receiver:
-    """One receiver, played again."""
+    """One receiver, replayed."""
 
     def __init__(self, flow: Flow, tcp: Tcp, end: int, findings: Findings) -> None:
         self.flow, self.tcp, self.end, self.findings = flow, tcp, end, findings
         self.held = Held()
         self.now = -1
-        #: In-order segments not yet acknowledged: how many, and since when.
+        #: Number of in-order segments not yet acknowledged, and since when.
         self.pending = 0
         self.pending_since = 0
-        #: When an acknowledgement was last due at once, and which packet asked for it.
+        #: When an immediate ACK was last due, and the packet that required it.
         self.due: Packet | None = None
-        #: The timer goes off at the time of an arrival, and before it.
+        #: The timer expires at the time of an arrival, and before it.
         self.timer_first = False
         self.arrivals = self.answers = 0
-        #: ACKs still to come of those that leave together; an honest receiver sends one.
+        #: ACKs still to come of a group sent together; an honest receiver sends one.
         self.numbers: deque[int] = deque()
         self.acknowledged = self.reports = 0
-        #: Most runs held at once since nothing was held beyond a gap.
+        #: Most ranges held at once since the last time nothing was held.
         self.most_runs = 0
         self.marked = 0
         self.seen_mark = False
-        #: Without a handshake nothing can be echoed before the first segment in order.
+        #: Without a handshake there is no timestamp to echo before the first segment in order.
         self.timestamps: set[int] = set() if tcp.handshake else {0}
         #: The last echo.
         self.echoed: int | None = None
@@ -125,7 +124,7 @@ class Receiver:
         if flow.peer_knows_option and flow.uses("packet-pair"):
             # K of RFC 4782 grows with the window and has no bound.
             self.most = sys.maxsize if flow.uses("rfc4782") else max(self.most, MOST_PER_ACK)
-        #: An algorithm's receiver may put the delayed acknowledgement off.
+        #: An algorithm's receiver may postpone the delayed ACK.
         self.restarts_timer = flow.peer_knows_option and flow.uses("modified-swift-start")
 
     def fault(self, rule: str, time: int, packet: Packet | None, what: str) -> None:
@@ -133,10 +132,10 @@ class Receiver:
         self.findings.add(rule, time, f"flow {self.flow.name}", None if packet is None else packet.number, what)
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> Held:
-        """Go through arrivals and ACKs, instant by instant.
+        """Process arrivals and ACKs, instant by instant.
 
-        Of several packets that arrive at one instant the record may show the arrivals first and
-        then the answers.
+        For several packets that arrive at one instant, the record may show the arrivals first and
+        then the responses.
         """
         arrivals = deque(packet for packet in delivered if packet.kind in {"data", "syn"})
         answers = deque(packet for packet in sent if packet.kind in {"ack", "syn-ack"})
@@ -167,7 +166,7 @@ class Receiver:
         return self.held
 
     def fits(self, answer: Packet, following: deque[Packet]) -> bool:
-        """Whether an ACK, and those that leave with it, acknowledge what has arrived until now."""
+        """Whether an ACK, and those sent with it, acknowledge exactly what has arrived so far."""
         runs = len(self.held.starts)
         blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
         numbers = self.numbers or self.next_numbers()
@@ -183,16 +182,16 @@ class Receiver:
         )
 
     def is_for(self, coming: Packet) -> bool:
-        """Whether an ACK of known data belongs to this segment, where none was due before.
+        """Whether an ACK of known data belongs to this segment, if none was due before.
 
-        It is for what is answered at once and changes nothing that it tells: a repetition or,
-        without SACK, what comes beyond a gap.
+        It belongs to a segment that is answered at once without news: a duplicate or, without SACK,
+        a segment beyond a gap.
         """
         changes_nothing = coming.end <= self.held.edge or (coming.sequence > self.held.edge and not self.tcp.selective)
         return self.due is None and coming.kind == "data" and changes_nothing
 
     def was_due(self, answer: Packet, coming: Packet) -> bool:
-        """Whether an ACK was due before a segment arrived at its instant: by a timer that the record does not show."""
+        """Whether a timer that the record does not show made an ACK due just before a segment arrived."""
         return (
             self.restarts_timer
             and self.pending > 0
@@ -201,10 +200,10 @@ class Receiver:
         )
 
     def next_numbers(self) -> deque[int]:
-        """Return the numbers an ACK would have now: one, or several of a misbehaving receiver.
+        """Return the acknowledgement numbers expected now: one, or several of a misbehaving receiver.
 
-        That one divides what is new into parts, repeats the last, or acknowledges all up to the
-        highest byte and some segments more.
+        Such a receiver divides new data into parts, repeats the last number, or acknowledges
+        everything up to the highest byte and some segments beyond.
         """
         tcp, held, before = self.tcp, self.held, self.acknowledged
         ahead = tcp.ack_ahead
@@ -331,7 +330,7 @@ class Receiver:
             self.fault("mark", now, answer, "it echoes a congestion mark, and none has arrived")
         if tcp.timestamps and answer.echo not in self.timestamps:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us; nothing with this has arrived")
-        # "If SEG.TSval >= TS.Recent" (RFC 7323, section 4.3), where numbers go round.
+        # "If SEG.TSval >= TS.Recent" (RFC 7323, section 4.3), with wraparound.
         if answer.echo is not None and self.echoed is not None and (answer.echo - self.echoed) % 2**32 >= 2**31:
             self.fault("timestamp", now, answer, f"it echoes {answer.echo} us, and {self.echoed} us before")
         self.echoed = answer.echo if tcp.timestamps else None
@@ -350,7 +349,7 @@ class Receiver:
             self.pending, self.due = 0, None
 
     def check_size(self, answer: Packet) -> None:
-        """Check the size on the wire; an option of the algorithm comes with its own length."""
+        """Check the size on the wire; an option of the algorithm adds its own length."""
         size = self.tcp.ack + (TIMESTAMPS if self.tcp.timestamps else 0)
         size += (SACK_HEADER + SACK_BLOCK * len(answer.sack)) if answer.sack else 0
         if answer.size != size and (answer.option is None or answer.size < size):

@@ -1,4 +1,4 @@
-"""The files that a run has left, as the verifier reads them."""
+"""The files of a run, as read by the verifier."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from selfclock.verify.promised import SECOND, time_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Columns of a packet record, in the order in which rows are read.
+#: Columns of a packet record, in the order of a row.
 COLUMNS = (
     "time_s", "event", "link", "flow", "connection", "kind", "ecn", "ece", "cwr", "marked_bytes", "retransmission",
     "packet",
@@ -31,7 +31,7 @@ class UnreadableError(BadInputError):
 
 @dataclass
 class Record:
-    """A run's packet record, summary and series. Absent parts are not compared."""
+    """A run's packet record, summary and series. Missing parts are not compared."""
 
     scenario: str
     seed: int
@@ -76,7 +76,7 @@ def load(path: Path) -> Record:
 
 
 def _check_whole(table: Path, scenario: str) -> None:
-    """Refuse the record of a span: packets that arrive in it may have left earlier."""
+    """Refuse the record of a time span: packets that arrive in it may have left earlier."""
     document = tomllib.loads(scenario)
     recorded, whole = document.get("record", {}), document["duration"]
     begin, end = recorded.get("packets_from", "0 s"), recorded.get("packets_until", whole)
@@ -94,6 +94,6 @@ def _table(path: Path) -> pl.DataFrame:
 
 
 def picoseconds(seconds: pl.Series) -> list[int]:
-    """Return a column of times in whole picoseconds: what the record was made from, up to some two hours."""
+    """Return a column of times in whole picoseconds, which are exactly the engine's for about two hours."""
     values: list[int] = (seconds * float(SECOND)).round().cast(pl.Int64).to_list()
     return values

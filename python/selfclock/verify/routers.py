@@ -1,4 +1,4 @@
-"""Mechanisms of routers: a packet enters a link on arrival, unless one holds or drops it."""
+"""Mechanisms of routers: a packet enters a link on arrival, unless a mechanism holds or drops it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ if TYPE_CHECKING:
 
 
 def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> None:
-    """Replay losses that are not random, and check them.
+    """Replay deterministic losses, and check them.
 
-    Where another mechanism stands before the same link it may have dropped or held what this one
-    then never saw.
+    Another mechanism at the same link may drop or hold packets before this one sees them.
     """
     stand_before: dict[int, list[str]] = {}
     mechanisms: dict[int, Mechanism] = {}
@@ -112,7 +111,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
     full_at = 0
     for packet, hop in crossings:
         now = hop.entered if hop.entered is not None else hop.refused
-        # What a mechanism behind the policer makes does not pass it.
+        # Packets created behind the policer do not pass it.
         made_behind = packet.kind == "resource-discovery" and packet.hops[0] is hop
         if now is None or (made_behind and any(other.name == "ficcrd" for other in behind)):
             continue
@@ -158,9 +157,9 @@ def _hold(
 
 
 def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
-    """Check that sizes change only where options are exchanged, and that what arrives as an option was sent as one.
+    """Check that sizes change only where options are exchanged, and that every option that arrives was sent as one.
 
-    XCP, Quick-Start and FICCRD write into options, and what they write is not compared.
+    XCP, Quick-Start and FICCRD write into options, whose contents are not compared.
     """
     written = any(
         mechanism.name in {"xcp", "quick-start", "ficcrd"}
@@ -195,12 +194,12 @@ def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
 def _thin(
     link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
 ) -> None:
-    """Check that a thinned ACK has a successor that acknowledges more, within the interval."""
+    """Check that a thinned ACK is followed by one that acknowledges more, within the interval."""
     interval = time_of(mechanism.keys["interval"])
-    # Where the queue has a limit it, too, may drop one.
+    # A queue with a limit may also drop one.
     alone = len(link.mechanisms) == 1
     acks = [(packet, hop, (packet.flow, packet.connection)) for packet, hop in crossings if packet.kind == "ack"]
-    #: Bytes acknowledged by the ACKs of a connection that enter the link at an instant.
+    #: Bytes acknowledged by a connection's ACKs that enter the link at an instant.
     entering: dict[tuple[object, int], int] = {}
     for packet, hop, connection in acks:
         if hop.entered is not None:
@@ -223,7 +222,7 @@ def _thin(
 
 
 def _arrived(packet: Packet, hop: Hop, promise: Promise) -> int | None:
-    """Return when a packet came to where it enters a link; `None` if that was left to chance."""
+    """Return when a packet arrived where it enters a link; `None` if that is random."""
     position = next(index for index, other in enumerate(packet.hops) if other is hop)
     if position == 0:
         return packet.sent

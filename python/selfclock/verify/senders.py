@@ -19,14 +19,14 @@ MICROSECOND = 10**6
 
 
 def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tuple[str, int | None], Sender]:
-    """Check what every TCP sender sends; return each as it is at the end."""
+    """Check everything that TCP senders send; return the final state of each."""
     senders: dict[tuple[str, int | None], Sender] = {}
     for key in sorted(lives.sent, key=str):
         flow = promise.flows.get(key[0])
         if flow is None:
             continue
         if flow.stack_packet is not None:
-            # What a real stack sends, the stack decides.
+            # A real stack decides for itself what to send.
             continue
         if flow.tcp is None:
             _udp(flow, lives.sent[key], findings)
@@ -40,7 +40,7 @@ def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tu
 
 
 def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
-    """Check sizes, and the rate where it is constant."""
+    """Check sizes, and the rate if it is constant."""
     sizes = packet_sizes(flow)
     rates = [(0, rate_of(flow.traffic["rate"]))] if "rate" in flow.traffic else []
     rates += [(time_of(step["at"]), rate_of(step["rate"])) for step in flow.traffic.get("steps", [])]
@@ -79,7 +79,7 @@ def _in_time(flow: Flow, packet: Packet, findings: Findings) -> None:
 
 
 def _tampered_windows(flow: Flow, promise: Promise) -> set[int] | None:
-    """Return the windows that routers write into a flow's acknowledgements; `None`: any lower one."""
+    """Return the windows that routers write into a flow's ACKs; `None` if any lower one is possible."""
     mechanisms = [mechanism for name in flow.reverse for mechanism in promise.links[name].mechanisms]
     if any(mechanism.name == "ficcrd" for mechanism in mechanisms):
         return None
@@ -94,37 +94,36 @@ class Sender:
         self.flow, self.tcp, self.round_trip, self.findings = flow, tcp, round_trip, findings
         self.next = self.una = 0
         self.window = tcp.window
-        #: Windows that routers write in the place of the receiver's; `None`: they may lower it to
-        #: anything.
+        #: Windows that routers write in place of the receiver's; `None` if they may lower it to any
+        #: value.
         self.tampered: set[int] | None = set()
         self.segments = self.repeated = 0
-        #: First bytes and ends of the segments outstanding, in order, and when each was sent last,
-        #: by its first byte.
+        #: Starts and ends of the outstanding segments, in order, and the last transmission time of
+        #: each, by its start.
         self.outstanding: deque[tuple[int, int]] = deque()
         self.sent_at: dict[int, int] = {}
-        #: Last sign that something may be lost: a duplicate or selective acknowledgement, or a
-        #: timeout.
+        #: Last indication of a possible loss: a duplicate ACK, a SACK block, or a timeout.
         self.sign = -1
-        #: Time and end of what was sent last of what is acknowledged: RACK.xmit_ts and RACK.end_seq
-        #: of RFC 8985.
+        #: Time and end of the most recently sent segment among those acknowledged: RACK.xmit_ts and
+        #: RACK.end_seq of RFC 8985.
         self.latest = (-1, 0)
-        #: Bytes sent when the recovery that a duplicate ACK last reported began.
+        #: Bytes sent at the start of the last recovery reported by a duplicate ACK.
         self.recover = 0
-        #: Last time at which the retransmission timer was set anew.
+        #: Last time at which the retransmission timer was restarted.
         self.progress = 0
         self.established = not tcp.handshake
         self.started: int | None = None
         self.completed: int | None = None
-        #: (time, next) and (time, una), to compare with the series.
+        #: (time, next) and (time, una), for comparison with the series.
         self.next_history: list[tuple[int, int]] = []
         self.una_history: list[tuple[int, int]] = []
-        #: Times of duplicate acknowledgements, marks and repetitions: after them the window is not
-        #: what limits.
+        #: Times of duplicate ACKs, marks and retransmissions, after which the window is not the
+        #: limit.
         self.trouble: list[tuple[int, int]] = []
 
     @property
     def gone(self) -> int | None:
-        """When a short connection ends at both ends: its last byte is acknowledged. `None` before, and for others."""
+        """When the last byte of a short connection was acknowledged. `None` before, and for other flows."""
         if not self.flow.short_connections or self.una < self.next or not self.una_history:
             return None
         return self.una_history[-1][0]
@@ -134,7 +133,7 @@ class Sender:
         self.findings.add(rule, time, f"flow {self.flow.name}", packet.number, what)
 
     def follow(self, sent: list[Packet], delivered: list[Packet]) -> None:
-        """Go through segments and ACKs in the order of the record."""
+        """Process segments and ACKs in the order of the record."""
         leaving = [(packet.row, packet) for packet in sent if packet.kind in {"data", "syn"}]
         coming = [(packet.delivered_row, packet) for packet in delivered if packet.kind in {"ack", "syn-ack"}]
         for row, packet in sorted(leaving + coming, key=lambda event: event[0]):
@@ -161,8 +160,8 @@ class Sender:
             return
         self.check_window(answer, now)
         if answer.acknowledgement > self.next and self.tcp.ack_ahead is not None:
-            # It acknowledges what it has not got. Of what was not sent either the sender takes no
-            # notice (RFC 9293).
+            # It acknowledges data that has not arrived. The sender ignores ACKs of data that was
+            # not sent (RFC 9293).
             return
         if answer.acknowledgement > self.next:
             self.fault(
@@ -192,7 +191,7 @@ class Sender:
                 self.completed = now
 
     def check_window(self, answer: Packet, now: int) -> None:
-        """The window that arrives is the receiver's, or one that a router may write."""
+        """The arriving window is the receiver's, or one that a router may write."""
         window = answer.delivered_window
         if window == answer.window or (self.tampered is not None and window in self.tampered):
             return
@@ -242,7 +241,7 @@ class Sender:
                 f"the next new byte is {self.next}",
             )
         limit = None if self.window is None else self.una + self.window
-        # A window without room for a segment is probed with one byte (RFC 9293, section 3.8.6.1).
+        # A window with no room for a segment is probed with one byte (RFC 9293, section 3.8.6.1).
         if limit is not None and packet.end > limit and not (packet.payload == 1 and self.una == packet.sequence):
             self.fault("receive-window", packet, now, f"bytes up to {packet.end}; the receiver has room up to {limit}")
         self.next = max(self.next, packet.end)
@@ -256,7 +255,7 @@ class Sender:
             )
 
     def on_again(self, packet: Packet) -> None:
-        """A segment leaves that has been sent before; there must be a reason."""
+        """Check that there is a reason for a retransmission."""
         now = packet.sent
         self.trouble.append((now, self.next))
         if packet.end <= self.una:
@@ -269,7 +268,7 @@ class Sender:
             return
         first = packet.sequence
         if first == self.una and self.outstanding:
-            # Of a partly acknowledged segment, the rest is retransmitted.
+            # The rest of a partly acknowledged segment is retransmitted.
             first = self.outstanding[0][0]
         before = self.sent_at.get(first)
         if before is None:
@@ -279,10 +278,10 @@ class Sender:
         patience = min(self.tcp.rto_minimum, self.tcp.rto_initial) - self.tcp.rto_tick
         rack = self.tcp.recovery == "rack"
         if rack:
-            # A probe of the tail after two smoothed round-trip times (RFC 8985, section 7.2).
+            # A tail loss probe after two smoothed round-trip times (RFC 8985, section 7.2).
             patience = min(patience, 2 * self.round_trip)
         # RACK retransmits segments found lost by time without restarting the retransmission timer
-        # (RFC 6298, section 5), and a probe leaves with that timer at the latest.
+        # (RFC 6298, section 5), and a probe leaves at the latest when that timer expires.
         silent = now - (min(self.progress, now) if rack else max(before, min(self.progress, now)))
         told = self.sign
         if silent + EXACT >= patience and first <= self.una:
@@ -290,11 +289,11 @@ class Sender:
             self.sign = now
         if told >= before and first <= self.una and self.una >= self.recover:
             self.recover = self.next
-        # A segment sent later has arrived: lost without a SACK block if that was a retransmission,
-        # as the delayed ACK of a filled hole shows here (RFC 8985, section 6.2, step 5).
+        # A later segment has arrived, without a SACK block if it was a retransmission: the delayed
+        # ACK of a filled hole shows this loss (RFC 8985, section 6.2, step 5).
         overtaken = rack and self.latest > (before, packet.end)
-        # NewReno sets its timer anew on the first partial acknowledgement only (RFC 6582): it may
-        # go off at any time.
+        # NewReno restarts its timer only on the first partial ACK (RFC 6582), so it may expire at
+        # any time.
         impatient = self.tcp.recovery == "newreno" and self.una < self.recover
         if impatient and told < before and first <= self.una:
             self.sign = now
@@ -312,14 +311,14 @@ class Sender:
             )
 
     def produced(self, now: int) -> int | None:
-        """Return what the application has written by now, bytes; `None`: any number."""
+        """Return the bytes written by the application so far; `None` if unlimited."""
         traffic: dict[str, Any] = self.flow.traffic
         if self.flow.short_connections:
             return None
         if "size" in traffic:
             return size_of(traffic["size"])
         if "rate" in traffic:
-            # One write of whole segments at once, then one each time that this takes at its rate.
+            # First one write of whole segments, then another each time the rate allows one.
             segments = -(-size_of(traffic["write"]) // self.tcp.mss) if "write" in traffic else 1
             write = segments * self.tcp.mss
             writes = (now - self.flow.start) // max(transmission_time(write, rate_of(traffic["rate"])), 1) + 1

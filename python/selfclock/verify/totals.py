@@ -1,4 +1,4 @@
-"""The summary and the series, made again from the packet record."""
+"""The summary and the series, recomputed from the packet record."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
     from selfclock.verify.senders import Sender
     from selfclock.verify.violation import Findings
 
-#: Whole numbers, one for each sample: picoseconds, bytes, packets.
+#: Integers, one for each sample: picoseconds, bytes, packets.
 Times = np.ndarray[tuple[int], np.dtype[np.int64]]
 
-#: Sums of at most some millions of doubles, each to half a unit in the last place.
+#: Sums of at most some millions of doubles, each rounded to half a unit in the last place.
 RELATIVE = 1e-9
 
 
 @dataclass
 class Replayed:
-    """The findings of the checks of senders and receivers on each connection."""
+    """Results of the sender and receiver checks on each connection."""
 
     senders: dict[tuple[str, int | None], Sender]
     held: dict[tuple[str, int | None], Held]
@@ -97,11 +97,11 @@ class OfLink:
         self.link, self.end = link, lives.end
         crossings: list[tuple[Packet, Hop]] = lives.hops[link.name]
         fifo = link.discipline == "drop-tail"
-        # With a trace and places for what is in the system, a packet has its place until its last
+        # With a trace and a limit on packets in the system, a packet keeps its place until its last
         # byte has left.
         self.whole = fifo and link.trace is not None and link.counts_packet_in_service
         self.entered = sorted(hop.entered for _, hop in crossings if hop.entered is not None)
-        #: Packets that left the queue: transmitted or dropped from it.
+        #: Packets that left the queue: transmitted, or dropped from it.
         self.left = sorted(
             time
             for _, hop in crossings
@@ -137,12 +137,13 @@ class OfLink:
         self.used = [0, *accumulate(size for _, size in pieces)]
 
     def _began(self, hop: Hop) -> int | None:
-        """When a packet gave up its place in the queue."""
+        """Return when a packet gave up its place in the queue."""
         return hop.left if self.whole else hop.started
 
     def _most(self, crossings: list[tuple[Packet, Hop]]) -> int:
-        """Most packets that waited at once; one that is sent as it comes does not wait."""
-        # At one instant transmissions begin first; then packets come, each with what it pushes out.
+        """Return the most packets that waited at once; one transmitted on arrival does not wait."""
+        # At one instant transmissions start first; then packets arrive, each with those that it
+        # pushes out.
         events = []
         for _, hop in crossings:
             if hop.entered is not None and self._began(hop) != hop.entered:
@@ -160,17 +161,17 @@ class OfLink:
         return max(most, now)
 
     def busy_until(self, time: int) -> int:
-        """Time for which the transmitter was busy up to now, ps."""
+        """Time for which the transmitter has been busy so far, ps."""
         count = bisect_right(self.started, time)
         return self.busy[count] - max(0, (self.ends[count - 1] if count else 0) - time)
 
     def offered(self, trace: Trace, time: int) -> tuple[int, int]:
-        """Return bytes that have left with the opportunities of a trace by now, and that could have."""
+        """Return the bytes that have left at a trace's opportunities so far, and that could have left."""
         used = self.used[bisect_right(self.opportunities, time)]
         return used, trace.offered(time) * OPPORTUNITY
 
     def utilization(self) -> float:
-        """Part of the run for which the transmitter was busy; of what a trace has offered in it, that was used."""
+        """Fraction of the run with a busy transmitter; for a trace, the used fraction of its opportunities."""
         if self.link.trace is None:
             return self.busy_until(self.end) / self.end
         used, offered = self.offered(self.link.trace, self.end)
@@ -213,7 +214,7 @@ class OfLink:
 
 
 def _counts(events: list[int], times: Times) -> Times:
-    """Return how many of these events there were by each time."""
+    """Return the number of these events up to each time."""
     return np.searchsorted(np.array(events, dtype=np.int64), times, side="right").astype(np.int64)
 
 
@@ -253,7 +254,7 @@ def _flow_summary(
         if packet.kind == data and not _after_its_end(replayed.senders.get(key), packet)
     ]
     if flow.stack_packet is not None:
-        # What was encrypted the record does not show: datagrams are counted.
+        # The record does not show what was encrypted, so datagrams are counted.
         _same(findings, where, "delivered_segments", said.get("delivered_segments"), len(arrived))
         _same(findings, where, "sent_segments", said.get("sent_segments"), len(sent))
         return
@@ -271,7 +272,7 @@ def _flow_summary(
     completed = sender.completed if sender is not None else None
     started = flow.start
     if flow.start_jitter:
-        # What a flow sends first it sends at its start.
+        # A flow sends its first packet at its start.
         started = min((packet.sent for key in keys for packet in lives.sent.get(key, [])), default=lives.end)
     if flow.short_connections:
         _connection_rates(flow, (said, size, sum(packet.delivered_size for packet in arrived)), lives.end, findings)
@@ -289,7 +290,7 @@ def _flow_summary(
     span = (completed or lives.end) - started
     for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.delivered_size for packet in arrived))):
         if flow.start_jitter and flow.tcp is None and span > 0:
-            # A source of datagrams may send its first some time after its start.
+            # A source of datagrams may send its first one some time after its start.
             most, least = (
                 total * 8 * SECOND / (end - since) for end in (span + started,) for since in (started, flow.start)
             )
@@ -342,13 +343,13 @@ def _latest(history: list[tuple[int, int]], times: Times) -> Times:
 
 
 def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender, findings: Findings) -> None:
-    """The data outstanding fits the window of its time.
+    """Check that the data outstanding fits the window of its time.
 
-    The record has the window at sample times only. So: where nothing was lost, marked or sent twice
-    since everything outstanding was sent, what is outstanding is within the largest window of the
-    samples since then and of the one before. Between two samples a window may have grown and shrunk
-    again: one segment is allowed for each sample passed (our choice), and with RACK one for a probe
-    of new data, which goes past the window (RFC 8985, section 7.3).
+    The record has the window only at sample times. Therefore, if nothing has been lost, marked or
+    retransmitted since all outstanding data was sent, the outstanding data must be within the
+    largest window of the samples since then and the one before. A window may grow and shrink
+    between two samples, so one segment is allowed for each sample passed (our choice), and with
+    RACK one for a probe with new data, which may exceed the window (RFC 8985, section 7.3).
     """
     windows = rows["cwnd_bytes"].to_numpy()
     findings.count("window", len(windows))
@@ -356,7 +357,7 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
     for position in np.flatnonzero(outstanding > windows):
         time = int(times[position])
         acknowledged = int(rows["acknowledged_bytes"][int(position)])
-        # When the oldest byte outstanding was sent.
+        # When the oldest outstanding byte was sent.
         first = bisect_right(sender.next_history, acknowledged, key=lambda entry: entry[1])
         since = sender.next_history[first][0] if first < len(sender.next_history) else time
         troubled = bisect_right(trouble_times, time)
@@ -375,7 +376,7 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
 
 
 def _connections(table: pl.DataFrame, promise: Promise, replayed: Replayed, findings: Findings) -> None:
-    """Check that a short connection was complete when it says so, and only then."""
+    """Check that a short connection was complete exactly when it claims to be."""
     columns = [table[name].to_list() for name in ("flow", "size_bytes", "completion_s", "retransmitted_segments")]
     for row, (flow, size, completion, repeated) in enumerate(zip(*columns, strict=True)):
         sender = replayed.senders.get((str(flow), row))

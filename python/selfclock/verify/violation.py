@@ -48,11 +48,11 @@ class Violation:
 
     #: Name of the broken rule.
     rule: str
-    #: Time in picoseconds; `None`: the run as a whole.
+    #: Time in picoseconds; `None` for the run as a whole.
     time: int | None
     #: "link bottleneck", "flow web".
     where: str
-    #: Number of the packet.
+    #: Index of the packet.
     packet: int | None
     #: The record's statement, and what is allowed.
     what: str
@@ -71,7 +71,7 @@ class Violation:
 
 @dataclass
 class Findings:
-    """Violations found so far, and how much was looked at."""
+    """Violations found so far, and the number of cases checked."""
 
     violations: list[Violation] = field(default_factory=list)
     checked: dict[str, int] = field(default_factory=dict)
@@ -81,11 +81,11 @@ class Findings:
         self.violations.append(Violation(rule, time, where, packet, what))
 
     def count(self, rule: str, cases: int = 1) -> None:
-        """A number of cases checked for a rule."""
+        """Count a number of cases checked for a rule."""
         self.checked[rule] = self.checked.get(rule, 0) + cases
 
     def verdict(self) -> str:
-        """Sum up the checks and findings in one line."""
+        """Summarize the checks and findings in one line."""
         cases = sum(self.checked.values())
         rules = len({violation.rule for violation in self.violations})
         looked = f"{plural(cases, 'check')} of {plural(len(self.checked), 'rule')}"

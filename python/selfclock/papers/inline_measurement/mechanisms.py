@@ -9,28 +9,28 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Rows of table 1 that are judged. Its sixth row, "ease of process", is a judgement for which no
-#: number stands here.
+#: Rows of table 1 that are judged. Its sixth row, "ease of process", is an opinion without a
+#: number.
 ROWS = ("throughput", "packet loss", "parameter settings", "queueing delay", "responsiveness")
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism as the thesis sets it."""
+    """A mechanism configured as in the thesis."""
 
     label: str
     algorithm: str
     control: dict[str, object]
-    #: Parameters in segments, which have to fit the path.
+    #: The number of parameters in segments, which must fit the path.
     path_parameters: int
-    #: The thesis's marks, in the order of `ROWS`.
+    #: The marks in the thesis, in the order of `ROWS`.
     marks: str
-    #: Its options that are not the defaults.
+    #: Options that differ from the defaults.
     options: str = ""
 
     @property
     def variant(self) -> str:
-        """The mechanism and its options, for a claim."""
+        """The mechanism and its options, for the text of a claim."""
         return f"{self.algorithm}{f' ({self.options})' if self.options else ''}"
 
 
@@ -52,10 +52,10 @@ MECHANISMS = [PROPOSED, RENO, HIGHSPEED, SCALABLE, FAST, BIC]
 
 @dataclass(frozen=True)
 class Estimator:
-    """A form of ICIM."""
+    """One form of ICIM."""
 
     label: str
-    #: Ends the names of its scenarios and claims.
+    #: Suffix of the names of its scenarios and claims.
     suffix: str
     options: dict[str, object]
     text: str
@@ -66,7 +66,7 @@ class Estimator:
         return {**PROPOSED.control, **self.options}
 
 
-#: The corrections that make ICIM work here, and ICIM as the thesis prints it.
+#: ICIM with the corrections that make it work here, and ICIM as the thesis prints it.
 REPAIRED = Estimator(
     "repaired", "", {}, 'ICIM repaired (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)'
 )
@@ -81,16 +81,16 @@ ESTIMATORS = (REPAIRED, PRINTED)
 
 @dataclass(frozen=True)
 class Buffer:
-    """A reading of "the buffer size is equivalent to the bandwidth-delay product"."""
+    """One reading of "the buffer size is equivalent to the bandwidth-delay product"."""
 
     label: str
     suffix: str
-    #: Unit of the limit, and how much of it a full segment takes.
+    #: Unit of the limit, and the space that a full segment takes in it.
     unit: str
     per_packet: int
 
     def limit(self, packets: int) -> str:
-        """Room for this many full segments, as a scenario has it."""
+        """The limit for this many full segments, as a scenario writes it."""
         return f"{packets * self.per_packet} {self.unit}"
 
     @property
@@ -99,8 +99,8 @@ class Buffer:
         return f"buffer counted in {self.label}"
 
 
-#: ns-2's drop-tail counts packets of whatever size, so a small UDP packet takes as much room as a
-#: segment; a buffer of the product literally is in bytes.
+#: Drop-tail queues of ns-2 count packets of any size, so a small UDP packet takes the room of a
+#: segment; a buffer of exactly one BDP counts bytes.
 PACKETS = Buffer("packets", "", "packets", 1)
 BYTES = Buffer("bytes", "-bytes", "B", 1500)
 BUFFERS = (PACKETS, BYTES)
@@ -108,14 +108,14 @@ BUFFERS = (PACKETS, BYTES)
 
 @dataclass(frozen=True)
 class Variant:
-    """A form of ICIM before a buffer."""
+    """A form of ICIM with one reading of the buffer."""
 
     estimator: Estimator
     buffer: Buffer
 
     @property
     def suffix(self) -> str:
-        """Ends the names of its scenarios and claims."""
+        """Suffix of the names of its scenarios and claims."""
         return self.estimator.suffix + self.buffer.suffix
 
     @property
@@ -125,5 +125,5 @@ class Variant:
 
 
 def variants() -> Iterator[Variant]:
-    """Return every form of ICIM before every buffer."""
+    """Return every form of ICIM with every reading of the buffer."""
     return (Variant(estimator, buffer) for estimator, buffer in product(ESTIMATORS, BUFFERS))

@@ -13,19 +13,19 @@ from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration
 from selfclock.species import limit, populations
 
-#: The second species joins 10 s after the first; of ten, our choice, one every 10 s.
+#: The second species joins after 10 s; of ten species, one joins every 10 s (our choice).
 TWO = ([0.0, 10.0], 100.0)
 TEN = ([10.0 * number for number in range(10)], 600.0)
-#: The series of figures need no finer steps; the limits do not depend on them.
+#: The figures' series need no finer steps; the limits do not depend on the step.
 STEP_S = 0.05
-#: "The same value": within this part of it.
+#: "The same value": within this fraction.
 SAME = 0.05
-#: From 1 to 95 % of K, one species alone: ln(99 * 19) / epsilon, 3.9 s.
+#: From 1 to 95 % of K for a single species: ln(99 * 19) / epsilon = 3.9 s.
 ALONE_S = math.log(99 * 19) / EPSILON
-#: "Quickly" is up to this many times as long. Settled when the time constant of two species, 9.7 s,
-#: was known.
+#: "Quickly" means at most this many times as long. Chosen when the time constant of two species,
+#: 9.7 s, was already known.
 QUICKLY = 3.0
-#: A gamma with which the thesis has species die out.
+#: A gamma above 1, with which species die out according to the thesis.
 BEYOND = 1.1
 MODEL = "the model alone; K = 100, epsilon = 1.95, gamma = 0.9"
 
@@ -103,7 +103,7 @@ def _quickly(times: list[float], series: list[list[float]]) -> Claim:
 
 
 def _survival(wanted: float, last: list[float]) -> Claim:
-    """Whether ten species live together below a gamma of 1, and not above."""
+    """Whether ten species coexist for a gamma below 1, and do not above."""
     joins, seconds = TEN
     _, beyond = populations(joins, seconds=seconds, step_s=STEP_S, gamma=BEYOND)
     left = sum(values[-1] >= 1 for values in beyond)

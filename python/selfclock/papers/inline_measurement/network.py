@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
     from selfclock.scenario.link import Change, Router
 
-#: Section 3.1. The receiver's access link is not stated: as the sender's.
+#: Section 3.1. The receiver's access link is not stated; ours equals the sender's.
 RATE_GBPS, ACCESS_GBPS, RTT_MS = 5.0, 10.0, 60.0
 PACKET_B = 1500
 #: The link back.
@@ -32,17 +32,17 @@ REVERSE = "bottleneck-reverse"
 #: 5 Gbit/s times 60 ms in packets of 1500 B: the buffer, and the window that fills the link.
 BDP_PACKETS = 25_000
 
-#: Absolute timer of the network cards. The thesis gives none; this is within what Intel's cards
-#: have by default.
+#: Absolute timer of the network cards. The thesis gives no value; this one is in the range of
+#: Intel's defaults.
 COALESCING = "100 us"
 
-#: Two coalescing cards: one whole timer at the sender, where acknowledgements come close together,
-#: and half of one at the receiver on average.
+#: Two coalescing cards: a full timer at the sender, where ACKs arrive closely spaced, and on
+#: average half a timer at the receiver.
 COALESCED_RTT_S = RTT_MS / 1e3 + 1.5 * 100e-6
 
 EPSILON, GAMMA = 1.95, 0.9
 
-#: Available bandwidth of figure 7, Gbit/s, from a time on, s.
+#: Available bandwidth of figure 7: (start in s, rate in Gbit/s).
 FIGURE_7 = ((0.0, 3.0), (30.0, 4.0), (70.0, 3.0), (85.0, 2.0))
 
 #: Length of the runs of figures 6 to 11; "after start-up".
@@ -55,18 +55,18 @@ def sender(
     start_s: float = 0.0,
     transport: Mapping[str, object] | None = None,
 ) -> Flow:
-    """Return a TCP connection with a path of its own to the bottleneck."""
+    """Return a TCP connection with its own access links to the bottleneck."""
     return Flow(control, rtt=ms(rtt_ms), start=s(start_s), transport=transport)
 
 
-#: Rates, Gbit/s, each from a time on, s.
+#: Rates as (start in s, rate in Gbit/s).
 Rates = Sequence[tuple[float, float]]
 
 
 def udp_at(rates: Rates, arrivals: Literal["constant", "poisson"] = "constant", packet: str = "imix") -> Background:
-    """Return UDP that enters and leaves at the routers: on an access link of its own it would meet nothing.
+    """Return UDP cross traffic that enters and leaves at the routers, so no access link delays or drops it.
 
-    Sizes: the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), or one size.
+    Packet sizes follow the simple IMIX (40, 576 and 1500 B as 7 : 4 : 1), unless `size` is given.
     """
     (_, first), *later = rates
     return Background(
@@ -80,7 +80,7 @@ def udp_at(rates: Rates, arrivals: Literal["constant", "poisson"] = "constant", 
 
 
 def background(available: Rates, rate_gbps: float = RATE_GBPS) -> Background:
-    """Return what leaves so much of the bottleneck."""
+    """Return the UDP traffic that leaves this much of the bottleneck available."""
     return udp_at([(time, rate_gbps - free) for time, free in available])
 
 
@@ -101,10 +101,9 @@ def scenario(
     changes: Sequence[Change] = (),
     routers: Sequence[Router] = (),
 ) -> Scenario:
-    """Build the network. The bottleneck has 20 ms; what is left of a round-trip time is on the access links.
+    """Build the network. The bottleneck has 20 ms of the round-trip time; the access links have the rest.
 
-    Without `buffer` it holds as many packets, of whatever size, as full segments fit in the
-    product.
+    Without `buffer`, the limit counts packets of any size: as many as full segments fit in the BDP.
     """
     bottleneck = Link(
         gbps(rate_gbps),
@@ -128,7 +127,7 @@ def scenario(
 
 
 def periods(scale: float = 1.0) -> list[tuple[float, float, float]]:
-    """Begin, end and available bandwidth of the periods of figure 7."""
+    """Start, end and available bandwidth of each period of figure 7."""
     ends = [begin for begin, _ in FIGURE_7[1:]] + [SECONDS]
     return [(begin * scale, end * scale, free) for (begin, free), end in zip(FIGURE_7, ends, strict=True)]
 
@@ -141,30 +140,30 @@ def limit_packets(
 
 
 def drops(result: Result) -> int:
-    """Packets dropped at the bottleneck, UDP's too."""
+    """Packets dropped at the bottleneck, including UDP."""
     return next(link["drops"] for link in result.summary["links"] if link["name"] == "bottleneck")
 
 
 def loss_rate(result: Result) -> float:
-    """Drops over packets that came to the bottleneck."""
+    """Drops divided by the packets that reached the bottleneck."""
     link = next(link for link in result.summary["links"] if link["name"] == "bottleneck")
     return link["drops"] / max(1, link["drops"] + link["packets"])
 
 
 def goodput_gbps(series: pl.DataFrame, begin_s: float, end_s: float) -> float:
-    """Return what was acknowledged per second between two times, headers counted."""
+    """Return the acknowledged data rate between two times, with headers."""
     return goodput_bps(series, begin_s, end_s) / 1e9 * PACKET_B / 1460
 
 
 def part_of_available(series: pl.DataFrame, scale: float) -> float:
-    """Return the goodput of figure 7 over what is available, after start-up."""
+    """Return the goodput of figure 7 as a fraction of the available bandwidth, after start-up."""
     spans = [(max(begin, STARTED_S * scale), end, free) for begin, end, free in periods(scale)]
     sent = sum(goodput_gbps(series, begin, end) * (end - begin) for begin, end, _ in spans)
     return sent / sum(free * (end - begin) for begin, end, free in spans)
 
 
 def worst_second(series: pl.DataFrame, scale: float) -> float:
-    """Return the largest difference of a second's goodput from what is available, from 3 s after each change on."""
+    """Return the largest difference of a second's goodput from the available bandwidth, 3 s or more after a change."""
     worst = 0.0
     for begin, end, free in periods(scale):
         start = begin + ADAPTED_AFTER_S * scale

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """A run of ns-2.35: goodput of each period, Mbit/s; cuts, drops and mean queue."""
+    """One run of ns-2.35: goodput of each period in Mbit/s, and numbers of cuts and drops, and the mean queue."""
 
     algorithm: str
     udp: bool
@@ -43,7 +43,7 @@ class Row:
 
     @property
     def scenario(self) -> str:
-        """The name of our scenario: one of our own beside UDP, or that of figure 6."""
+        """The name of our scenario: one with UDP of its own, or that of figure 6."""
         return f"ns2-{self.algorithm}-udp" if self.udp else name_of(6, _MECHANISMS[self.algorithm])
 
 
@@ -59,7 +59,7 @@ ROWS = [
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return the two rows beside UDP, in packets of 1500 B; the others are figure 6."""
+    """Return the two rows with UDP, in packets of 1500 B; the others are those of figure 6."""
     rates = tuple((time * scale, RATE_GBPS - free) for time, free in FIGURE_7)
     return [
         scenario(

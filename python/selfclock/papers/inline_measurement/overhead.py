@@ -1,4 +1,4 @@
-"""Cost of measuring for Reno, and the rate of results."""
+"""Overhead of measuring in Reno, and the rate of results."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: "Over 1 Gbps", as the thesis says of ICIM; a fifth of the rates of figure 7.
+#: "Over 1 Gbps", the rate that the thesis names for ICIM; a fifth of the rates of figure 7.
 RATE, PRODUCT = 1.0, 5000
-#: Results are counted from samples this far apart, a thirtieth of the round-trip time, over the
+#: Results are counted in samples at this interval, a thirtieth of the round-trip time, over the
 #: last seconds.
 SAMPLE_S, COUNT_S, COUNT_FROM_S = 0.002, 10.0, 4.0
 #: "The same performance": throughput within 1 %.
@@ -45,7 +45,7 @@ def _name(estimator: Estimator | None, load: str) -> str:
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return Reno without and with both forms of ICIM; and the proposed mechanism, sampled often."""
+    """Return Reno without and with both forms of ICIM, and the proposed mechanism with frequent samples."""
     made = []
     for load, rates in LOADS.items():
         udp = None if rates is None else udp_at([(time * scale, rate) for time, rate in rates])
@@ -146,7 +146,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
 
 
 def trips_per_result(run: Result, scale: float = 1.0) -> tuple[float, int]:
-    """Smoothed round-trip times from one new value of A to the next, and how many there were."""
+    """Smoothed round-trip times between new values of A, and the number of values."""
     series = flow_series(run).filter(pl.col("time_s") >= COUNT_FROM_S * scale)
     values = series.filter(pl.col("available_bps").is_finite())["available_bps"]
     results = int((values.diff().drop_nulls() != 0).sum())

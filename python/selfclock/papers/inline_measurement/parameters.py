@@ -1,4 +1,4 @@
-"""Figures 8 to 11: gamma and epsilon, on a tenth of the thesis's rates."""
+"""Figures 8 to 11: gamma and epsilon, at a tenth of the thesis's rates."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: A tenth of the rates and of the buffer: windows and queues are in proportion, and the time of
-#: equation 10 does not depend on the rate.
+#: A tenth of the rates and of the buffer: windows and queues scale with the rate, and the time in
+#: equation 10 does not depend on it.
 SCALE = 10.0
 GAMMAS = (0.3, 0.5, 0.7, 0.8, 0.9)
 EPSILONS = (0.5, 1.0, 1.95, 4.0, 8.0)
@@ -59,21 +59,21 @@ LARGE = "-1500"
 
 @dataclass(frozen=True)
 class Sweep:
-    """A parameter over its values, one variant of the rest."""
+    """One parameter swept over its values, in one variant."""
 
     parameter: str
     values: tuple[float, ...]
     variant: Variant
-    #: Whether UDP has packets of 1500 B only.
+    #: Whether UDP sends packets of 1500 B only.
     large: bool = False
 
     @property
     def suffix(self) -> str:
-        """Ends the names of its scenarios and claims."""
+        """Suffix of the names of its scenarios and claims."""
         return self.variant.suffix + (LARGE if self.large else "")
 
     def name(self, value: float) -> str:
-        """Return the name of a scenario."""
+        """Return the name of the scenario with this value."""
         return f"{self.parameter}-{value:g}{self.suffix}"
 
     @property
@@ -88,7 +88,7 @@ class Sweep:
         return f"{self.variant.text}{udp}; {TENTH}; {self.parameter} {', '.join(f'{value:g}' for value in self.values)}"
 
     def scenarios(self, scale: float) -> list[Scenario]:
-        """Return a run for each value."""
+        """Return one run for each value."""
         return [self._scenario(value, scale) for value in self.values]
 
     def _scenario(self, value: float, scale: float) -> Scenario:
@@ -107,7 +107,7 @@ class Sweep:
 
 
 def sweeps() -> list[Sweep]:
-    """Return gamma and epsilon in every variant, and gamma once more beside UDP of 1500 B."""
+    """Return sweeps of gamma and epsilon in every variant, and one more of gamma with UDP packets of 1500 B."""
     made = [
         Sweep(parameter, values, variant)
         for parameter, values in (("gamma", GAMMAS), ("epsilon", EPSILONS))
@@ -122,7 +122,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 
 
 def _exact_k(scale: float) -> list[Scenario]:
-    """The network of figure 7 with K given, as reference 10 of the thesis assumed it."""
+    """The network of figure 7 with K given, as in reference 10 of the thesis."""
     rate = RATE_GBPS / SCALE
     given = {"physical": "oracle", "physical_rate": f"{rate:g} Gbps"}
     return [
@@ -167,7 +167,7 @@ def _exact_k_claim(runs: Mapping[str, Result], estimator: Estimator, scale: floa
 
 
 def settling_s(result: Result, scale: float = 1.0) -> float:
-    """Time from the increase at 30 s until 90 % of the way to the new limit."""
+    """Time from the increase at 30 s until the window has covered 90 % of the way to the new limit."""
     series = flow_series(result).with_columns(cwnd=pl.col("cwnd_bytes") / 1460)
     begin, end = FIGURE_7[1][0] * scale, FIGURE_7[2][0] * scale
     before = series.filter(pl.col("time_s") <= begin)["cwnd"][-1]

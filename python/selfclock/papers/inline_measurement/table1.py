@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from selfclock.papers.inline_measurement.behaviour import Runs
     from selfclock.result import Result
 
-#: "Superior": throughput may be this much below the best, and the queue has to be this many times
-#: shorter than the next.
+#: "Superior": throughput at most this fraction below the best, and a queue this many times shorter
+#: than the next.
 THROUGHPUT_SLACK, SHORTER = 0.01, 2.0
 
 
@@ -50,7 +50,7 @@ class Column:
     mechanism: Mechanism
     throughput: float
     loss: float
-    #: Mean queueing delay over the round-trip time of the empty path.
+    #: Mean queueing delay divided by the propagation RTT.
     delay: float
     response_s: float | None
 
@@ -67,7 +67,7 @@ class Column:
 
     @property
     def figures(self) -> list[str]:
-        """The figures behind them."""
+        """The figures behind the marks."""
         response = "never" if self.response_s is None else f"{self.response_s:.1f} s"
         return [
             f"{self.throughput:.3f}",
@@ -79,7 +79,7 @@ class Column:
 
 
 def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
-    """Judge the marks of the table, and what section 5 says of it."""
+    """Judge the marks of the table and the statements of section 5."""
     claims, grids = [], []
     for variant in variants():
         columns = [_column(runs, mechanism, variant, scale) for mechanism in MECHANISMS]
@@ -115,7 +115,7 @@ def _column(runs: Runs, mechanism: Mechanism, variant: Variant, scale: float) ->
 
 
 def response_s(result: Result, scale: float) -> float | None:
-    """Time from the increase of figure 7 at 30 s until a second has 95 % of what is then available."""
+    """Time from the increase of figure 7 at 30 s to the first second with 95 % of the bandwidth then available."""
     begin, end, free = periods(scale)[1]
     series, start = flow_series(result), begin
     while start + scale <= end + 1e-9:

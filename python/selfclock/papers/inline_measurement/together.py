@@ -1,4 +1,4 @@
-"""The thesis's future work: several connections, other algorithms, RTTs, errors of K."""
+"""The thesis's future work: several connections, other algorithms, other RTTs, errors in K."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ RATE_GBPS = 0.5
 PRODUCT = round(RATE_GBPS * 1e9 * RTT_MS / 1e3 / (8 * PACKET_B))
 SECONDS, SKIPPED_S = 60.0, 40.0
 OWN: dict[str, object] = {"window": "lotka-volterra"}
-#: Connections together; each joins two seconds after the one before.
+#: Numbers of connections; each joins two seconds after the previous one.
 NUMBERS = (2, 5, 10)
 JOIN_S = 2.0
-#: Without pacing; and spaced at twice the window over a round trip, which leaves the bursts of a
-#: measurement as they are.
+#: No pacing, and pacing at twice the window per round trip, which keeps the bursts of a measurement
+#: intact.
 PACING = (None, 2.0)
-#: Long enough for Reno and CUBIC to have losses.
+#: Long enough for losses of Reno and CUBIC.
 BESIDE_SECONDS = 100.0
 BESIDE = {"Reno": "reno", "CUBIC": "cubic"}
 RTTS_MS = (60.0, 120.0)
 K_ERRORS = (-0.2, 0.0, 0.2)
-#: Half way the path becomes another: half of the rate, twice the round-trip time, two thirds of it.
-#: Rate of the link from then on, Gbit/s.
+#: Halfway, the path changes to half the rate, twice the RTT, or two thirds of it. Rate of the link
+#: from then on, Gbit/s.
 CHANGE_S = 30.0
 CHANGES: dict[str, tuple[dict[str, str], float]] = {
     "half of the rate": ({"rate": "250 Mbps"}, 0.25),
@@ -60,20 +60,21 @@ CHANGES: dict[str, tuple[dict[str, str], float]] = {
     "60 ms becomes 40 ms": ({"delay": "10 ms"}, 0.5),
 }
 K_LOAD = 0.4
-#: Two connections, spaced; the second joins when the first is settled, with a small window.
+#: Two paced connections; the second joins with a small window after the first has settled.
 SHARING_GAMMAS = (0.5, 0.7, 0.9)
 SHARING_JOINS_S, SHARING_S = (10.0, 10.1, 10.2, 10.3, 10.4), 50.0
-#: The second connection; the first has the product, so that it is settled by then.
+#: For the second connection. The first has the BDP, so that it has settled by then.
 SHARING_SSTHRESH = f"{PRODUCT // 5} segments"
-#: "Converged": the smaller window is this part of the larger.
+#: "Converged": the smaller window is at least this fraction of the larger.
 EQUAL = 0.9
 VARIANT = f"lotka-volterra, {REPAIRED.text}; 0.5 Gbit/s, buffer of one product in packets, cards coalesce for 100 us"
 
 
 def measured_limit(number: int, gamma: float = GAMMA) -> float:
-    """Return the products that the windows of equal connections come to on a full link.
+    """Return the sum of the windows of equal connections on a full link, in BDPs.
 
-    What others carry, K - A, is (1 - 1/n) K, so that each has (1 - gamma + gamma / n) K tau.
+    The bandwidth used by others, K - A, is (1 - 1/n) K, so each connection has (1 - gamma + gamma /
+    n) K tau.
     """
     return number * (1 - gamma) + gamma
 
@@ -142,7 +143,7 @@ def _shares(result: Result, begin: float, end: float) -> list[float]:
 
 
 def _windows(result: Result, begin: float, end: float) -> float:
-    """Sum of the mean windows over the product."""
+    """Sum of the mean windows, in BDPs."""
     total = 0.0
     for flow in result.summary["flows"]:
         series = flow_series(result, flow["name"])
@@ -151,7 +152,7 @@ def _windows(result: Result, begin: float, end: float) -> float:
 
 
 def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
-    """Judge what theory says, and show the rest."""
+    """Judge what the theory predicts, and report the rest."""
     results = [runs[made.name] for made in scenarios(scale)]
     claims, rows = [], []
     begin, end = SKIPPED_S * scale, SECONDS * scale
@@ -313,9 +314,9 @@ def _sharing_figure(results: Sequence[Result]) -> Figure:
 
 
 def equal_s(result: Result, join_s: float, scale: float) -> float:
-    """Time from the second connection's start to a second in which the smaller window is `EQUAL` of the larger.
+    """Time from the start of the second connection to a second in which the smaller window is `EQUAL` of the larger.
 
-    The time to the end of the run if there is none.
+    If that never happens, the time to the end of the run.
     """
     first, second = (flow_series(result, name) for name in ("flow1", "flow2"))
     start = join_s + 1.0

@@ -1,4 +1,4 @@
-"""Packet-pair TCP part by part beside what it competes with: Hoe's start, and Reno with the same timer."""
+"""Packet-pair TCP, feature by feature, against its competitors: Hoe's start, and Reno with the same timer."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
     from selfclock.scenario import Scenario
 
-#: An unlimited value has a limit that is never reached.
+#: An infinite limit, written as a value that is never reached.
 _NO_LIMIT = "burst = 1e6"
 
-#: Name, label, and start with its parameters. All with the retransmission timer of section 3.1, so
-#: that it is no part of a gain.
+#: Name, label, and start with its parameters. All have the retransmission timer of section 3.1, so
+#: that it contributes nothing to a gain.
 _ROWS = [
     ("reno", "Reno", ""),
     ("hoe-threshold", "Hoe: ssthresh from a pair of ACKs", f'start = "hoe", {_NO_LIMIT}'),
@@ -41,7 +41,7 @@ _ROWS = [
     ("rfc4782", "packet-pair, both sides, K of RFC 4782 (2 here)", f'{BOTH_SIDES}, ack_ratio = "rfc4782"'),
 ]  # fmt: skip
 
-#: Simulated time of each network, s: that of the figures.
+#: Simulated time on each network, s, as in the figures.
 _SECONDS = {SYMMETRIC: 10, ASYMMETRIC: 20}
 
 
@@ -63,7 +63,7 @@ def scenarios() -> list[Scenario]:
 
 
 def table(segments: Sequence[int]) -> Table:
-    """Return counts and gains of every row."""
+    """Return counts and gains in every row."""
     parts = [segments[place : place + RUNS] for place in range(0, len(segments), RUNS)]
     symmetric, asymmetric = parts[: len(_ROWS)], parts[len(_ROWS) :]
     return Table(

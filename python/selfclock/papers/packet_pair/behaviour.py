@@ -1,4 +1,4 @@
-"""Claims of sections 4.2.1 and 5.1 on the course of a connection: slow start, the end of it, bursts."""
+"""Claims of sections 4.2.1 and 5.1 on the course of a connection: slow start, its end, bursts."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ if TYPE_CHECKING:
 
     from selfclock.scenario import Scenario
 
-#: "More slowly" is 5 % fewer segments at least: one in twenty, when some twenty have been sent.
+#: "More slowly" means at least 5 % fewer segments: one in twenty, when some twenty have been sent.
 SLOWER_PERCENT = -5.0
 
-#: On figure 7's network both are silent then, after the first slow start.
+#: On the network of figure 7, both are silent by then, after the first slow start.
 SLOW_START_OVER_S = 3.0
 
-#: Only a retransmission timeout, of 1 s at least, keeps a sender silent for so long: a round trip
-#: takes 0.24 s, and with a full queue 0.33 s.
+#: Only an RTO, of at least 1 s, silences a sender for this long: a round trip takes 0.24 s, and
+#: 0.33 s with a full queue.
 SILENCE_S = 1.0
 
-#: A burst is more segments at one instant than the pair, which the new TCP sends on purpose.
+#: More segments at one instant than the pair, which the new TCP sends deliberately, are a burst.
 BURST = 3
 
-#: "Not affected": no more than one segment in twenty leaves in a burst.
+#: "Not affected": at most one segment in twenty leaves in a burst.
 UNAFFECTED_SHARE = 0.05
 
-#: Figures 8 and 9 where every segment is acknowledged.
+#: Figures 8 and 9 with an ACK for every segment.
 _UNDELAYED = Setting("", "every-segment-acknowledged", ["transport.delayed_ack=off"])
 
-#: Normal TCP whose receiver acknowledges every fourth segment, and the new TCP with d and without.
+#: Normal TCP with an ACK for every fourth segment, and the new TCP with and without d.
 AGGREGATED = [
     (Setting("", "reno-ack-every-4"), Experiment(10, ASYMMETRIC, 20, "Reno, an ACK for four segments",
                                                 overrides=["transport.delayed_ack.every=4"])),
@@ -58,7 +58,7 @@ AGGREGATED = [
 
 
 def scenarios() -> list[Scenario]:
-    """Return the runs with aggregated ACKs, then those with an ACK for every segment, with every seed."""
+    """Return the runs with aggregated ACKs, then those with an ACK for every segment, each with every seed."""
     undelayed = [(_UNDELAYED, experiment) for experiment in EXPERIMENTS[:2]]
     every = [*AGGREGATED, *undelayed]
     return [run for setting, experiment in every for run in with_seeds(scenario(experiment, setting))]
@@ -81,7 +81,7 @@ def claims(courses: Mapping[int, Sequence[Run]], others: Sequence[Sequence[Run]]
 
 
 def slow_start_percent(reno: Run, new: Run) -> float:
-    """Excess of the new TCP over Reno in data sent when one of the two first loses a segment, percent of Reno's."""
+    """Excess of the new TCP over Reno in data sent before either loses a segment, percent of Reno's."""
     end = min([*reno.drops[:1], *new.drops[:1]], default=min(reno.sent[-1], new.sent[-1]))
     return sent_percent(reno, new, end)
 
@@ -92,7 +92,7 @@ def sent_percent(reno: Run, new: Run, time: float) -> float:
 
 
 def slower_verdict(difference: Spread) -> Verdict:
-    """The whole interval is slower by the margin, or slower at all."""
+    """The whole interval is slower by the margin, or at least slower."""
     low, high = difference.interval
     if high <= SLOWER_PERCENT:
         return "reproduced"
@@ -134,7 +134,7 @@ def longest_silence(run: Run) -> float:
 
 
 def smooth_verdict(*, new: int, reno: int) -> Verdict:
-    """Most runs of the new TCP are never silent, and fewer of Reno's; or a tenth of all runs more than of Reno's."""
+    """Most runs of the new TCP are never silent, and fewer of Reno's; or a tenth of all runs more than Reno's."""
     more = new - reno >= RUNS / 10
     if more and new > RUNS / 2:
         return "reproduced"
@@ -174,7 +174,7 @@ def burst_share(run: Run) -> float:
 
 
 def burst_verdict(*, new: float, normal: float) -> Verdict:
-    """None of the bursts that normal TCP sends, or half of them."""
+    """None of normal TCP's bursts, or at most half of them."""
     if normal < 2 * UNAFFECTED_SHARE:
         return "not reproduced"
     if new <= UNAFFECTED_SHARE:
@@ -208,7 +208,7 @@ def _bursts(normal: Sequence[Run], new: Sequence[Run]) -> Claim:
 
 
 def unaffected_verdict(difference: Spread) -> Verdict:
-    """No run of the interval loses a twentieth."""
+    """No run in the interval loses a twentieth."""
     low, high = difference.interval
     if low >= SLOWER_PERCENT:
         return "reproduced"

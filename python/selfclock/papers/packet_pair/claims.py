@@ -27,7 +27,7 @@ PAPER = "packet-pair"
 #: Segments sent, as printed in section 5.
 PRINTED_COUNTS = {8: 173, 9: 212, 11: 308, 12: 407, 13: 433}
 
-#: Gains as they follow from the printed counts, percent. The text rounds them down: 22, 32, 40.
+#: Gains computed from the printed counts, percent. The text rounds them down: 22, 32, 40.
 PRINTED_GAINS = {
     figure: round(100 * (PRINTED_COUNTS[figure] / PRINTED_COUNTS[baseline] - 1), 1)
     for figure, baseline in BASELINE.items()
@@ -36,14 +36,13 @@ PRINTED_GAINS = {
 #: Gains in the abstract and in section 6: "over 20%", "over 30%", "over 40%".
 PRINTED_BOUNDS = {9: 20, 12: 30, 13: 40}
 
-#: A count agrees within 10 %: several settings that the paper does not print change it by more.
+#: A count agrees within 10 %: several settings that the paper does not state change it by more.
 COUNT_TOLERANCE = 0.10
 
 #: A gain agrees within 5 percentage points.
 GAIN_TOLERANCE = 5.0
 
-#: "More" is 2 % more at least: a third of the smallest difference that section 5 prints, 433 over
-#: 407.
+#: "More" means at least 2 %: a third of the smallest difference in section 5, 433 over 407.
 MARGIN_PERCENT = 2.0
 
 _EXPERIMENTS = {experiment.figure: experiment for experiment in EXPERIMENTS}
@@ -51,19 +50,19 @@ _PAIRED = f"over {RUNS} pairs of runs with the same seed"
 
 
 def count_verdict(measured: float, printed: float) -> Verdict:
-    """A count has no sign: it agrees or it does not."""
+    """A count has no direction: it agrees or disagrees."""
     return "reproduced" if within(measured, printed, COUNT_TOLERANCE * printed) else "not reproduced"
 
 
 def gain_verdict(gain: Spread, printed: float) -> Verdict:
-    """A gain of another size is the right direction if its whole interval is a gain."""
+    """A gain of another size has the right direction if its whole interval is positive."""
     if within(gain.median, printed, GAIN_TOLERANCE):
         return "reproduced"
     return "direction" if gain.above(MARGIN_PERCENT) else "not reproduced"
 
 
 def order_verdict(*, both_over_sender: Spread, sender_over_reno: Spread) -> Verdict:
-    """Both sides > sender only > Reno; half of it is not the order."""
+    """Both sides > sender only > Reno; half of it does not count."""
     steps = (both_over_sender, sender_over_reno)
     if all(step.above(MARGIN_PERCENT) for step in steps):
         return "reproduced"
@@ -71,7 +70,7 @@ def order_verdict(*, both_over_sender: Spread, sender_over_reno: Spread) -> Verd
 
 
 def bounds_verdict(gains: Mapping[int, Spread]) -> Verdict:
-    """All three gains are as large as is said, or all three are gains."""
+    """All three gains reach their bounds, or all three are positive."""
     if all(gains[figure].median > bound for figure, bound in PRINTED_BOUNDS.items()):
         return "reproduced"
     return "direction" if all(gain.above(MARGIN_PERCENT) for gain in gains.values()) else "not reproduced"
@@ -82,8 +81,8 @@ def counts_and_gains(
 ) -> list[Claim]:
     """Return the claims of section 5.
 
-    For the notes: `start_only` is the ensemble without a random delay, and `unthinned` are figure
-    13's counts where d is 2.
+    The notes use `start_only`, the ensemble without a random delay, and `unthinned`, the counts of
+    figure 13 with d = 2.
     """
     return [
         *(_count(headline, start_only, single, figure) for figure in PRINTED_COUNTS),

@@ -1,4 +1,4 @@
-"""The runs of figures 8, 9, 11, 12 and 13, each fifty times, and under other settings."""
+"""The runs of figures 8, 9, 11, 12 and 13 with fifty seeds each, and under other settings."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: A queue of five places without randomness is chaotic: one packet more or less changes everything
-#: after it. So a claim is judged on many runs.
+#: A queue of five places without randomness is chaotic: one packet more or less changes the rest of
+#: the run. Claims are therefore judged on many runs.
 SEEDS = range(1, RUNS + 1)
 
-#: Far longer than any period in the system (200 ms, 500 ms).
+#: Much longer than any period in the system (200 ms, 500 ms).
 START_JITTER_S = 1
 
-#: Figure 7's and figure 10's network.
+#: The networks of figures 7 and 10.
 SYMMETRIC, ASYMMETRIC = "figure_07.toml", "figure_10.toml"
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the paper's simulations, or one beside it."""
+    """One of the paper's simulations, or an additional one."""
 
-    #: Number of the figure, and its name in the names of scenarios.
+    #: Number of the figure, used in the names of scenarios.
     figure: int
     scenario: str
     seconds: int
     label: str
-    #: Start and its parameters; none: slow start.
+    #: Start-up algorithm and its parameters; empty for slow start.
     start: str = ""
     #: Retransmission timer of section 3.1.
     fine_timer: bool = False
@@ -44,16 +44,16 @@ class Experiment:
 
     @property
     def is_packet_pair(self) -> bool:
-        """It is not a baseline."""
+        """Whether this is not a baseline."""
         return "packet-pair" in self.start
 
     @property
     def control(self) -> str:
-        """The congestion control, as a scenario has it."""
+        """The congestion control, as a scenario writes it."""
         return f"{{ {', '.join([RENO, *([self.start] if self.start else [])])} }}"
 
 
-#: Reno as ns had it in 1998: it halves the window, not what is in flight, and rounds to whole
+#: Reno in the ns of 1998: it halves the window instead of the data in flight, and rounds to whole
 #: segments.
 RENO = 'window = "reno", halved = "window", threshold = "whole-segments"'
 SENDER_ONLY = 'start = "packet-pair", probing = "sender-only"'
@@ -67,29 +67,29 @@ EXPERIMENTS = [
     Experiment(13, ASYMMETRIC, 20, "packet-pair, both sides", BOTH_SIDES, fine_timer=True),
 ]
 
-#: The figure that each figure's gain is measured against.
+#: The baseline figure of each figure's gain.
 BASELINE = {9: 8, 12: 11, 13: 11}
 
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything that the paper does not print; overrides for all flows and for packet-pair flows alone."""
+    """Values that the paper does not state; overrides for all flows and for packet-pair flows."""
 
     label: str
-    #: Part of the names of scenarios.
+    #: Part of the scenario names.
     name: str
     overrides: Sequence[str] = ()
     packet_pair: Sequence[str] = ()
-    #: Every packet meets a random delay on the sender's link.
+    #: Whether every packet has a random delay on the sender's link.
     random_delay: bool = True
 
 
 #: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its
-#: retransmission timer counts these ticks, the baseline's those of its time.
+#: retransmission timer counts these ticks, and the baseline's counts the ticks of TCPs of its time.
 FINE_TIMER = "transport.timer.granularity=10 ms"
 
 #: A start offset only shifts a flow against the coarse clocks. A random delay of every packet
-#: (overhead_ in ns-2) breaks the phase effects of the queue, too.
+#: (overhead_ in ns-2) also breaks the phase effects of the queue.
 RANDOM_DELAY = ('network.sink_access={ rate = "10 Mbps", delay = "5 ms" }', "network.access.jitter=10 ms")
 
 HEADLINE = Setting("as in the claims", "random-delay")
@@ -122,7 +122,7 @@ SETTINGS = [
 
 
 class Ensemble:
-    """Segments sent in each run of each experiment, by figure; runs stand in the order of the seeds."""
+    """Segments sent in each run of each experiment, by figure, in the order of the seeds."""
 
     def __init__(self, setting: Setting, counts: dict[int, list[int]]) -> None:
         self.setting = setting
@@ -138,12 +138,12 @@ class Ensemble:
 
 
 def gain_percent(counts: Sequence[int], baseline: Sequence[int]) -> Spread:
-    """Return what each run sends more than the other with the same seed, percent."""
+    """Return the gain of each run over the other with the same seed, percent."""
     return Spread.of(100 * (count / other - 1) for count, other in zip(counts, baseline, strict=True))
 
 
 def scenario(experiment: Experiment, setting: Setting, *extra: str) -> Scenario:
-    """Return the scenario of an experiment under a setting, without randomness but for the setting's."""
+    """Return the scenario of an experiment under a setting, with no randomness other than the setting's."""
     overrides = [
         f"name={scenario_name(experiment, setting)}",
         f"flow.0.congestion_control={experiment.control}",
@@ -171,7 +171,7 @@ def names(setting: Setting, *figures: int) -> tuple[str, ...]:
 
 
 def with_seeds(scenario_of_run: Scenario, *, interval: str = "off", seeds: Sequence[int] = SEEDS) -> list[Scenario]:
-    """Return an experiment's scenario with every seed and a random start, its series recorded in this interval."""
+    """Return an experiment's scenario with every seed and a random start, and series sampled at this interval."""
     duration = scenario_of_run.duration_s + START_JITTER_S
     overrides = [f"flow.0.start_jitter={START_JITTER_S} s", f"duration={duration:g} s", f"record.interval={interval}"]
     random = scenario_of_run.with_overrides(overrides)
@@ -182,13 +182,13 @@ def with_seeds(scenario_of_run: Scenario, *, interval: str = "off", seeds: Seque
 class Run:
     """Measurements of a run over time, in seconds from the flow's first segment."""
 
-    #: Times at which segments were sent for the first time.
+    #: Times of first transmissions.
     sent: list[float]
-    #: Times at which any segment was sent.
+    #: Times of all transmissions.
     transmissions: list[float] = field(repr=False)
-    #: Times at which a segment was dropped.
+    #: Times of drops.
     drops: list[float]
-    #: Time of the figure.
+    #: Duration shown in the figure.
     seconds: float
 
 
@@ -199,18 +199,18 @@ def _new_segments(result: Result) -> pl.Series:
 
 
 def segments_sent(result: Result, seconds: float) -> int:
-    """Count different segments sent within this many seconds of the flow's first."""
+    """Count the distinct segments sent within this many seconds of the flow's first."""
     times = _new_segments(result)
     return int((times < times[0] + seconds).sum())
 
 
 def segments_of_run(result: Result) -> int:
-    """Count different segments that were sent within the time of the figure, in a run with a random start."""
+    """Count the distinct segments sent within the duration of the figure, in a run with a random start."""
     return segments_sent(result, result.scenario.duration_s - START_JITTER_S)
 
 
 def course_of_run(result: Result) -> Run:
-    """Return when segments were sent and dropped within the time of the figure, in a run with a random start."""
+    """Return the times of transmissions and drops within the duration of the figure, in a run with a random start."""
     seconds = result.scenario.duration_s - START_JITTER_S
     packets = pl.DataFrame(result.packet_columns("time_s", "event", "kind", "retransmission")).filter(
         pl.col("kind") == "data"
@@ -243,7 +243,7 @@ def courses(runs: Sequence[Run]) -> dict[int, list[Run]]:
 
 
 def scenarios() -> list[Scenario]:
-    """Return every experiment under every setting but that of the claims, in order, with every seed."""
+    """Return every experiment under every setting other than that of the claims, in order, with every seed."""
     return [
         run
         for setting in SETTINGS[1:]
@@ -253,7 +253,7 @@ def scenarios() -> list[Scenario]:
 
 
 def ensembles(of_claims: dict[int, list[Run]], segments: Sequence[int]) -> list[Ensemble]:
-    """Sort what was counted by setting; that of the claims comes first."""
+    """Sort the counts by setting; the setting of the claims comes first."""
     rest = iter(segments)
     return [
         Ensemble(HEADLINE, {figure: [len(run.sent) for run in runs] for figure, runs in of_claims.items()}),

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 #: Of the scenario.
 NAME = "packet-pair-figure-05"
 
-#: The paper's clock ticks every 10 ms, and the printed times are whole ticks: an event can be a
-#: tick away.
+#: The paper's clock ticks every 10 ms, and the printed times are whole ticks, so an event may be
+#: one tick away.
 TOLERANCE_S = 0.010
 
-#: Printed in "msec"; they are seconds.
+#: Printed in "msec", but these are seconds.
 PAIRS_S = (0.300, 0.540, 0.780)
 SHAPED_S = (0.580, 0.820, 0.860, 0.900)
 DELAYED_ACKS_S = (0.200, 0.800)
@@ -39,14 +39,14 @@ _REPLY = r"^(?:01|0604....)*060603..(....)"
 
 @dataclass(frozen=True)
 class Events:
-    """When the things of figure 5 happened."""
+    """Times of the events in figure 5."""
 
     packets: pl.DataFrame
-    #: Times at which both segments of a pair left.
+    #: Times at which both segments of a pair were sent.
     pairs: list[float]
-    #: Times at which a segment left that is not of a pair, after the first.
+    #: Transmission times of segments outside pairs, after the first.
     shaped: list[float]
-    #: Times at which the receiver acknowledged what waited for its timer.
+    #: Times of ACKs sent by the delayed-ACK timer.
     delayed_acks: list[float]
     #: Every interval that the receiver reported, ticks.
     intervals: list[int]
@@ -73,7 +73,7 @@ def events(result: Result) -> Events:
         packets,
         pairs=seconds["time_s"].to_list(),
         shaped=single["time_s"].to_list()[1:],
-        # An acknowledgement that leaves when nothing arrives is the timer's.
+        # An ACK that leaves when no segment arrives is the timer's.
         delayed_acks=[time for time in acks["time_s"].to_list() if time not in arrivals],
         intervals=acks["interval"].drop_nulls().to_list(),
     )

@@ -1,4 +1,4 @@
-"""Figure 6: pairs on both sides, t1 and t2, and the ratio d that follows from them."""
+"""Figure 6: pairs on both sides, t1 and t2, and the ratio d computed from them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ PRINTED_RATIO = (3, 4)
 SEGMENT_S, ACK_S = 1004 * 8 / 500e3, 52 * 8 / 4.8e3
 TICK_S = 0.01
 
-#: Runs of a minute, because in 20 s hardly any reaches congestion avoidance, where segments are not
-#: in pairs.
+#: Runs of one minute, because in 20 s hardly any run reaches congestion avoidance, where segments
+#: are not in pairs.
 LONG_SECONDS = 60
 LONG_SEEDS = SEEDS[:10]
 
@@ -46,28 +46,27 @@ LONG_SEEDS = SEEDS[:10]
 _MARK = r"^(?:01)*0604(0[12])(..)"
 _REPLY = r"^(?:0604....)?(?:01)*060603(..)(....)"
 
-#: Congestion avoidance, as the series name it.
+#: Congestion avoidance, as named in the series.
 _AVOIDANCE = "congestion avoidance"
 
 
 @dataclass(frozen=True)
 class Ladder:
-    """Contents of figure 6, of one run."""
+    """Contents of figure 6, for one run."""
 
-    #: Every packet that was sent: time_s, arrival, kind, mark (1, 2 or null), id, reply_id, ticks,
-    #: sequence, acknowledgement.
+    #: All packets sent: time_s, arrival, kind, mark (1, 2 or null), id, reply_id, ticks, sequence,
+    #: acknowledgement.
     packets: pl.DataFrame
-    #: Pairs both of whose segments arrived, and of those the ones that were answered as figure 6
-    #: has it.
+    #: The number of pairs that arrived complete, and of those answered as in figure 6.
     pairs: int
     answered: int
-    #: Every t1 and t2 told, ticks.
+    #: Every reported t1 and t2, ticks.
     forward: list[int]
     reverse: list[int]
 
 
 def long_experiment() -> Experiment:
-    """Figure 13's for a minute."""
+    """The experiment of figure 13, for one minute."""
     return Experiment(6, ASYMMETRIC, LONG_SECONDS, "packet-pair, both sides", BOTH_SIDES, fine_timer=True)
 
 
@@ -75,7 +74,7 @@ _LONG = Setting("", "one-minute")
 
 
 def long_scenarios() -> list[Scenario]:
-    """Return the runs in which the segments that an ACK covers are counted."""
+    """Return the runs in which segments per ACK are counted."""
     one = scenario(long_experiment(), _LONG, f"duration={LONG_SECONDS} s")
     return with_seeds(one, interval="10 ms", seeds=LONG_SEEDS)
 
@@ -95,8 +94,8 @@ def ladder(result: Result) -> Ladder:
     sent = sent.join(arrived, on="packet", how="left").sort("time_s", "packet")
     data, acks = sent.filter(pl.col("kind") == "data"), sent.filter(pl.col("kind") == "ack")
     arrivals = data.filter(pl.col("arrival").is_not_null() & pl.col("mark").is_not_null())
-    # Pair-ids come round after 256 pairs: a pair is told by its id and the order in which its
-    # second segment arrived.
+    # Pair-ids wrap around after 256 pairs, so a pair is identified by its id and the order in which
+    # its second segment arrived.
     seconds = arrivals.filter(pl.col("mark") == 2).select("id", second="arrival")
     firsts = arrivals.filter(pl.col("mark") == 1).select("id", first="arrival")
     whole = seconds.sort("second").join_asof(
@@ -116,7 +115,7 @@ def ladder(result: Result) -> Ladder:
 
 
 def coverage(result: Result) -> list[int]:
-    """Return how many segments each ACK covers that leaves while the sender is in congestion avoidance."""
+    """Return how many segments are covered by each ACK sent while the sender is in congestion avoidance."""
     packets = packet_record(result)
     segment = packets["payload_bytes"].max()
     acks = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack")).select(
@@ -129,7 +128,7 @@ def coverage(result: Result) -> list[int]:
 
 
 def claims(found: Ladder, covered: Sequence[Sequence[int]]) -> list[Claim]:
-    """Return what figure 6 and the text below it say."""
+    """Return the claims of figure 6 and the text below it."""
     return [_sequence(found), _intervals(found), _ratio(covered)]
 
 

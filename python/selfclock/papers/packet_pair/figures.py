@@ -1,4 +1,4 @@
-"""The paper's sequence plots, and what several of them compare."""
+"""The paper's sequence plots, and elements that several of them share."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _STEPS = 200
 
 _EXPERIMENTS = {experiment.figure: experiment for experiment in EXPERIMENTS}
 
-#: Figures of one network, in the colours and lines that tell them apart.
+#: Colours and lines of the figures of each network.
 _LOOKS: dict[int, tuple[str, Dash]] = {
     8: ("reno", "-"),
     9: ("packet-pair", "-"),
@@ -92,7 +92,7 @@ def _sequence(experiment: Experiment, result: Result, runs: Sequence[Run]) -> Il
 
 
 def _band(panel: Panel, runs: Sequence[Run], seconds: float, colour: str, label: str, dash: Dash = "-") -> None:
-    """Draw median and quartiles of the segments sent until each time."""
+    """Draw the median and quartiles over time of the segments sent."""
     times = [seconds * step / _STEPS for step in range(_STEPS + 1)]
     spreads = [Spread.of(bisect_right(run.sent, time) for run in runs) for time in times]
     low, middle, high = ([spread.quantile(share) for spread in spreads] for share in (0.25, 0.5, 0.75))
@@ -133,7 +133,7 @@ def _comparison(
 
 
 def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
-    """Return in bursts of which size segments leave where ACKs are aggregated."""
+    """Return the sizes of bursts with aggregated ACKs."""
     title = "Bursts where ACKs are aggregated"
     figure = Figure(title=title, x="segments that leave at one instant", y="share of the segments")
     counts = [Counter(len(list(group)) for run in runs for _, group in groupby(run.sent)) for runs in with_aggregated]

@@ -1,4 +1,4 @@
-"""Figures 5 and 6: packets as lines between sender and receiver, time downwards."""
+"""Figures 5 and 6: packets as lines between sender and receiver, with time running down."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def slow_start(found: Events) -> Illustration:
 
 
 def _packets(panel: Panel, ways: pl.DataFrame) -> None:
-    """Draw packets on their way from `time_s` to `arrival`, in one line with gaps."""
+    """Draw packets in transit from `time_s` to `arrival`, as one line with gaps."""
     for kind, sides, colour, dash, label in (
         ("data", (0.0, 1.0), _DATA, "-", "data"),
         ("ack", (1.0, 0.0), _ACK, "--", "acknowledgement"),
@@ -83,15 +83,15 @@ def _marks(panel: Panel, times: Sequence[float], marker: str, what: str, label: 
         panel.text(-0.06, time, f"{what} {time:.3f}", size=7, horizontal="right")
 
 
-#: Figure 6 shows the first pair, until t2 of it is back at the receiver, and then ACKs in
-#: congestion avoidance.
+#: Figure 6 shows the first pair until its t2 is back at the receiver, then ACKs in congestion
+#: avoidance.
 _PAIR_S = (0.56, 1.27)
 #: Number of ACKs drawn with d.
 _THINNED = 3
 
 
 def both_sides(found: Ladder) -> Illustration:
-    """Return figure 6, and how d acts."""
+    """Return figure 6, and the effect of d."""
     figure = Figure(columns=2, y="time (s)", height=6.0)
     [[left, right]] = figure.panels
     for panel, (first, last) in ((left, _PAIR_S), (right, _thinned_span(found))):
@@ -119,7 +119,7 @@ def both_sides(found: Ladder) -> Illustration:
 
 
 def _thinned_span(found: Ladder) -> tuple[float, float]:
-    """Return from when to when ACKs of four segments without an option leave one after the other."""
+    """Return the period in which consecutive ACKs without an option cover four segments each."""
     acks = found.packets.filter(pl.col("kind") == "ack").sort("time_s")
     segment = int(acks["acknowledgement"].filter(acks["acknowledgement"] > 0).min())  # type: ignore[arg-type]
     covered = (acks["acknowledgement"].diff().fill_null(0) // segment).to_list()
@@ -131,7 +131,7 @@ def _thinned_span(found: Ladder) -> tuple[float, float]:
 
 
 def _tell_options(panel: Panel, shown: pl.DataFrame, first: float, last: float) -> None:
-    """Write the options of what leaves, those of one instant in one line."""
+    """Label departures with their options; those of one instant share a line."""
     texts: dict[tuple[float, bool], list[str]] = {}
     for row in shown.filter(pl.col("time_s").is_between(first, last)).iter_rows(named=True):
         data = row["kind"] == "data"

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 #: Number of seeds of every ensemble.
 RUNS = 50
 
-#: The 95 % interval of a median of fifty goes from the 18th to the 33rd in order, whatever the
+#: The 95 % interval of the median of fifty values runs from the 18th to the 33rd in order, for any
 #: distribution: the number of runs below the true median is binomial, and lies between 18 and 32
 #: with a probability of 0.967.
 _INTERVAL = (17, 32)
@@ -19,13 +19,13 @@ _INTERVAL = (17, 32)
 
 @dataclass(frozen=True)
 class Spread:
-    """Fifty figures, in order of size."""
+    """Fifty values in ascending order."""
 
     values: tuple[float, ...]
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Spread:
-        """Return the spread of one figure a run."""
+        """Return the spread of one value per run."""
         ordered = tuple(sorted(float(value) for value in values))
         if len(ordered) != RUNS:
             raise ValueError(f"{len(ordered)} runs; the interval of the median holds for {RUNS}")
@@ -53,25 +53,25 @@ class Spread:
         return sum(value > 0 for value in self.values)
 
     def quantile(self, share: float) -> float:
-        """Return a quantile, interpolated between the two nearest figures."""
+        """Return a quantile, interpolated between the two nearest values."""
         place = share * (RUNS - 1)
         below = int(place)
         above = min(below + 1, RUNS - 1)
         return self.values[below] + (place - below) * (self.values[above] - self.values[below])
 
     def above(self, margin: float) -> bool:
-        """Tell whether the whole interval of the median is at least `margin`."""
+        """Return whether the whole interval of the median is at least `margin`."""
         return self.interval[0] >= margin
 
     def quartiles(self, form: str = ".1f") -> str:
-        """Return the quartiles in words."""
+        """Return the quartiles as text."""
         return f"quartiles {self.quantile(0.25):{form}} and {self.quantile(0.75):{form}}"
 
     def interval_text(self, form: str = "+.1f") -> str:
-        """Return the interval of the median in words."""
+        """Return the interval of the median as text."""
         low, high = self.interval
         return f"95 % interval {low:{form}} to {high:{form}}"
 
     def cell(self) -> str:
-        """Return median and quartiles as they stand in a table."""
+        """Return the median and quartiles as a table cell."""
         return f"{self.median:+.1f} ({self.quantile(0.25):+.1f} to {self.quantile(0.75):+.1f})"

@@ -1,4 +1,4 @@
-"""Tables of what was counted."""
+"""Tables of the counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = ["figure", "printed", "mean", "least", "quarter", "median", "three qu
 
 
 def distribution(title: str, how: str, ensemble: Ensemble, single: Mapping[int, Result] | None = None) -> Table:
-    """Return the counts of every figure, and those of the runs from time 0 if they are given."""
+    """Return the counts for every figure, and those of the runs from time 0 if given."""
     rows = []
     for experiment in EXPERIMENTS:
         figure = experiment.figure

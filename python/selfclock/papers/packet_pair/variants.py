@@ -1,4 +1,4 @@
-"""The mechanism of a run, in the words of the claims, with every option that is not its default."""
+"""The mechanism of a run in the words of the claims, with every option that differs from its default."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ REFERENCE = (
 
 
 def study(*, full: bool = False) -> Study:  # noqa: ARG001 nothing takes minutes
-    """Return every experiment of the paper, and what it leaves out."""
+    """Return every experiment of the paper, and cases that it omits."""
     beside = [Part(module.scenarios()) for module in (sharing, harm, matrix, transfers)]
     return Study([*beside, *runs.parts(), *estimates.parts()], _findings)
 

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Drawing:
-    """A figure of the paper: the transfers it shows, and until when."""
+    """A figure of the paper: its transfers and its end time."""
 
     id: str
     figures: Sequence[str]
     title: str
     seconds: float
-    #: Points of the text, and the round trip at whose beginning each is.
+    #: Points named in the text, and the round trip at whose start each lies.
     points: Sequence[tuple[str, int]] = ()
     #: Unit of the sequence number, bytes.
     unit: tuple[str, float] = ("MB", 1e6)
@@ -44,7 +44,7 @@ _DRAWN = [
     _Drawing("figure-9-486-ms", ["9, 486 ms"], "Figure 9 by its caption: 49.5 Mbit/s, 486 ms", 10.0),
 ]  # fmt: skip
 
-#: Where one figure has a start twice.
+#: Figures that show the same start twice.
 _OTHERS = {"4, RFC 2001": "#56B4E9", "Swift Start, falling back": "#56B4E9"}
 
 
@@ -60,11 +60,11 @@ def _illustration(by: Found, of: _Drawing) -> Illustration:
     )
     panel = figure.panel
     shown = [(key, one) for key, one in by.items() if key[0] in of.figures]
-    # What lies under another line comes first, and larger.
+    # Lines covered by another come first, and are thicker.
     shown.sort(key=lambda each: each[0][0] not in _OTHERS and each[0][1] not in _OTHERS)
     for (name, label), one in shown:
         rows = one.sent.filter(one.sent["time_s"] <= of.seconds)
-        # Of many points every tenth is enough.
+        # One in ten is enough of many points.
         rows = rows.gather_every(10 if len(rows) > 3000 else 1)
         colour = _OTHERS.get(name) or _OTHERS.get(label) or style.look(one.run.look).colour
         text = f"{label}, ssthresh of RFC 2001" if name == "4, RFC 2001" else label

@@ -1,4 +1,4 @@
-"""How well two packet pairs know the link: idle, with thinned acknowledgements, with traffic on either way."""
+"""Accuracy of two packet pairs: on an idle path, with thinned ACKs, and with traffic in either direction."""
 
 from __future__ import annotations
 
@@ -36,27 +36,27 @@ if TYPE_CHECKING:
 
 RTT_MS = 274.0
 
-#: The second segment of a pair carries a mark of 8 bytes.
+#: The second segment of a pair carries an option of 8 bytes.
 SECOND_B = PACKET_B + 8
 
-#: Loads of the way of the acknowledgements, and of the way of the data.
+#: Loads of the ACK path and of the data path.
 LOADS = (0.25, 0.5, 0.9)
 
-#: Of loads of the ACK path, of the original on half of it, and of the data's own way.
+#: Seeds for loads of the ACK path, for the original with half its load, and for loads of the data
+#: path.
 SEEDS, MANY_SEEDS, FORWARD_SEEDS = range(1, 12), range(1, 101), range(1, 201)
 
-#: Rates of the hosts' own links: behind the slower one the two segments of a pair are farther apart
-#: at the bottleneck.
+#: Rates of the access links: behind the slower one, the two segments of a pair are farther apart at
+#: the bottleneck.
 ACCESS_MBPS = {"1 Gbit/s": 1000.0, "100 Mbit/s": 100.0}
 
-#: Rates of the bottleneck at which an interval in whole microseconds is judged.
+#: Bottleneck rates at which an interval in whole microseconds is judged.
 RATES_MBPS = (1.544, OC1_MBPS, 155.0, 622.0, 2488.0)
 
-#: "Small interval" of ACK compression: below and above the 244 us between the acknowledgements of a
-#: pair.
+#: "Small interval" of ACK compression: below and above the 244 us between the ACKs of a pair.
 THINNINGS = ("100 us", "300 us", "1 ms", "5 ms")
 
-#: The forwarding rate of the paper's routers; each has data and acknowledgements to forward.
+#: The forwarding rate of the paper's routers, each of which forwards data and ACKs.
 FORWARDING: list[Mapping[str, object]] = [
     {"mechanism": "forwarding-limit", "links": ["bottleneck", "left-source1"], "packets_per_second": 5000},
     {"mechanism": "forwarding-limit", "links": ["reverse", "right-sink1"], "packets_per_second": 5000},
@@ -71,7 +71,7 @@ _IDLE: list[tuple[str, str, Mapping[str, object], Sequence[Mapping[str, object]]
 
 _NEITHER = '"the actual capacity without neither over estimation nor under estimation"'
 
-#: The original in the form in which its estimate can be read off the window.
+#: The original, configured so that its estimate can be read from the window.
 _ORIGINAL = {"start": "swift-start", "swift_alpha": 1.0, "no_estimate": "freeze"}
 _MODIFIED = {"start": "modified-swift-start", "jump_bound": "none"}
 _VARIANT = {
@@ -90,7 +90,7 @@ def _run(
     rate_mbps: float = OC1_MBPS,
     **more: float,
 ) -> Scenario:
-    # The handshake, the first round trip and a little more; random by its start, too.
+    # The handshake, the first round trip and a little more; the start is random, too.
     return scenario(f"estimate-{name}", rate_mbps, RTT_MS, [sender(control, "1 MB", start_s=0.2)], seconds=seconds,
                     transport=transport, routers=routers, samples="1 ms", packets=True, **more)  # type: ignore[arg-type] # fmt: skip
 
@@ -118,20 +118,20 @@ def _reverse(which: str, load: float, seeds: Sequence[int]) -> list[Scenario]:
 
 
 def _forward(access: str, load: float) -> list[Scenario]:
-    # Until the report has left the receiver; its own clock is what is asked about.
+    # The run ends when the report has left the receiver, whose own clock is examined.
     return [_run(f"forward-{load:g}-{access}-{seed}", _MODIFIED, seconds=0.65, load=load, seed=seed,
                  access_mbps=ACCESS_MBPS[access]) for seed in FORWARD_SEEDS]  # fmt: skip
 
 
 def _waiting() -> list[Scenario]:
-    """Return a run in which only a timer sends the first acknowledgement, at a rate that tells which timer."""
+    """Return a run in which only a timer sends the first ACK, at a rate that identifies the timer."""
     transport = {**TRANSPORT, "delayed_ack": {"every": 100, "timer": "200 ms"}}
     flow = sender({"start": "modified-swift-start"}, "20 kB")
     return [scenario("figure-7-receiver", 1.544, 348, [flow], seconds=1.5, transport=transport, packets=True)]
 
 
 def parts() -> list[Part]:
-    """Return the runs, kind by kind, in the order of `findings`."""
+    """Return the runs, grouped in the order of `findings`."""
     modified = partial(_modified_error, rate_mbps=OC1_MBPS)
     return [
         Part(_idle("original"), _original_error),
@@ -148,7 +148,7 @@ def parts() -> list[Part]:
 
 
 def _original_error(result: Result) -> float | None:
-    """Error of the original's capacity, which is its window in the spread round trip."""
+    """Error of the original's capacity, which is its window in the paced round trip."""
     paced = flow_series(result).filter(pl.col("phase") == "paced start")
     if len(paced) == 0:
         return None
@@ -158,13 +158,13 @@ def _original_error(result: Result) -> float | None:
 
 
 def _modified_error(result: Result, rate_mbps: float) -> float | None:
-    """Error of the rate that the receiver's first report tells."""
+    """Error of the rate in the receiver's first report."""
     reports = [interval for interval in reported_us(result) if interval > 0]
     return SECOND_B * 8 / reports[0] / rate_mbps - 1 if reports else None
 
 
 def _waits_ms(result: Result) -> tuple[float, float]:
-    """How long after the First and after the Second of the pair the acknowledgement with the interval leaves, ms."""
+    """Times from the First and from the Second of the pair to the ACK with the interval, ms."""
     packets = packet_record(result, "time_s", "event", "kind", "sequence", "option")
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "data")).sort("sequence")["time_s"]
     answers = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack") & pl.col("option").is_not_null())

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from selfclock.claims import Verdict
     from selfclock.papers.swift_start.runs import Found, Transfer
 
-#: Such a row tells what the settings mean; it is not counted as a result of the paper.
+#: Such a row explains the settings; it does not count as a result of the paper.
 BY_CONSTRUCTION = "By construction"
 
 #: The fifth window of slow start has 64 segments after 60 in the first four.
@@ -31,7 +31,7 @@ def findings(by: Found) -> tuple[list[Claim], list[Table]]:
 
 
 def variant(*transfers: Transfer) -> str:
-    """Return what ran, each variant once."""
+    """Return each variant that ran, once."""
     return "; ".join(dict.fromkeys(one.run.variant for one in transfers))
 
 
@@ -46,7 +46,7 @@ def _figures_2_and_3(by: Found) -> list[Claim]:
     window = RECEIVE_WINDOW_B // SEGMENT_B
     times = swift.completion_s, slow.completion_s
     ahead = sum(swift_rounds[:5]), sum(slow_rounds[:5])
-    # Round trips until slow start sends a whole receive window.
+    # Round trips until slow start sends a full receive window.
     meets = next((number for number, count in enumerate(slow_rounds) if count >= window), len(slow_rounds))
     leads = [sum(swift_rounds[:number]) - sum(slow_rounds[:number]) for number in range(1, 61)]
     grows = all(later > earlier for earlier, later in pairwise(leads[:meets]))
@@ -136,7 +136,7 @@ def _figures_2_and_3(by: Found) -> list[Claim]:
 
 
 def _both(first: bool, second: bool) -> Verdict:
-    """Both hold; one of them; or none."""
+    """Both hold; one of them; neither."""
     return "reproduced" if first and second else "direction" if first or second else "not reproduced"
 
 
@@ -148,7 +148,7 @@ def _rates_within(transfer: Transfer, number: int, parts: int = 10) -> list[int]
 
 
 def _burstiness(counts: Sequence[int]) -> float:
-    """Rate in the first tenth of the round trip in which anything is sent, over the mean of what follows it."""
+    """Rate in the first tenth of the round trip with a transmission, divided by the mean of the rest."""
     first = next((position for position, count in enumerate(counts) if count > 0), 0)
     rest = counts[first + 1 :]
     mean = sum(rest) / len(rest) if rest else 0.0
@@ -259,7 +259,7 @@ def _figure_4(by: Found) -> list[Claim]:
 
 
 def _fall(transfer: Transfer) -> float:
-    """Rate of the first quarter of the segments of the fifth window over that of the last."""
+    """Rate of the first quarter of the fifth window's segments, divided by that of the last."""
     first, last = FIFTH
     rows = transfer.sent
     times: list[float] = rows.filter(rows["segment"].is_between(first - 0.5, last - 0.5))["time_s"].to_list()

@@ -1,4 +1,4 @@
-"""Short flows beside a long one: what each way to begin takes from an established CUBIC flow."""
+"""Short flows beside a long one: what each start-up algorithm takes from an established CUBIC flow."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ if TYPE_CHECKING:
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
-#: The long flow has settled when the first short one begins; the interval between short ones, in
-#: seconds.
+#: The long flow has settled when the first short one starts, s.
 BEGIN_S, END_S = 15.0, 45.0
 SIZES = {"100 kB": 0.5, "1 MB": 2.0, "10 MB": 5.0}
 SEEDS = (1, 2, 3)
 
-#: Also with receivers that lie.
+#: Misbehaving receivers included.
 BESIDE = [*STARTS, *LIARS[1:3]]
 
 
 def scenarios() -> list[Scenario]:
-    """Return the long flow alone, then each size beside it by each start, with each seed."""
+    """Return the long flow alone, then with each size and each start, with each seed."""
     short = {f"{size} {start.label}": _short(start, size) for size in SIZES for start in BESIDE}
     return [_run("alone", (), 1), *(_run(name, flows, seed) for name, flows in short.items() for seed in SEEDS)]
 
@@ -73,7 +72,7 @@ def findings(results: Sequence[Result]) -> list[Table]:
 
 
 class _Cell:
-    """The runs of one size and one start."""
+    """The runs with one size and one start."""
 
     def __init__(self, results: Sequence[Result], solo: float) -> None:
         rates = [_long_mbps(result) for result in results]
@@ -84,6 +83,6 @@ class _Cell:
         self._again = sum(each["retransmitted_segments"] for each in flows) / len(results)
 
     def text(self, base: float) -> str:
-        """Return harm, what of it exceeds the base, completion and retransmissions."""
+        """Return harm, its excess over the base, completion and retransmissions."""
         time = "none" if self._completion_s is None else f"{self._completion_s:.2f} s"
         return f"{self.harm:.3f} ({self.harm - base:+.3f}); {time}; {self._again:.0f}"

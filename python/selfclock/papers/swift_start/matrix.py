@@ -1,4 +1,4 @@
-"""Every start with three windows on nine paths: completion of short transfers over that of IW10 slow start."""
+"""Every start with three windows on nine paths: completion times of short transfers relative to IW10 slow start."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ RTTS_MS = (20.0, 100.0, 500.0)
 SIZES = ("100 kB", "1 MB", "10 MB")
 _BYTES = {"100 kB": 1e5, "1 MB": 1e6, "10 MB": 1e7}
 
-#: A queue of one BDP, with this minimum in packets.
+#: The queue is one BDP, and at least this many packets.
 LEAST_QUEUE = 20
 
 CELLS = [(rate, rtt, size) for rate in RATES_MBPS for rtt in RTTS_MS for size in SIZES]
@@ -36,7 +36,7 @@ def scenarios() -> list[Scenario]:
 def _run(window: str, start_number: int, rate: float, rtt: float, size: str) -> Scenario:
     start = STARTS[start_number]
     product = rate * 1e6 * rtt / 1e3 / 8 / 1500
-    # Twice what it takes at the link's rate, and forty round trips.
+    # Twice the time at the link's rate, and forty round trips.
     seconds = 4 * _BYTES[size] * 8 / rate / 1e6 + 60 * rtt / 1e3 + 5
     name = f"{window} {start.label} {rate:g} mbps {rtt:g} ms {size}"
     return scenario(name, rate, rtt, [flow(start, window, size)], seconds=seconds,
@@ -86,7 +86,7 @@ def _heat_map(window: str, ratios: dict[str, list[float | None]]) -> Illustratio
     )  # fmt: skip
     panel.x.name(*labels)
     panel.y.name(*(f"{rate:g} Mbit/s, {rtt:g} ms, {size}" for rate, rtt, size in CELLS))
-    # The first row on top.
+    # The first row is at the top.
     panel.y.low, panel.y.high = len(CELLS) - 0.5, -0.5
     caption = (
         "Blue: sooner than slow start with an initial window of 10 segments; orange: later. Full colour: four times."

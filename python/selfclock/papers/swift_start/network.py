@@ -1,4 +1,4 @@
-"""The paper's path, the ways to begin, and what is read off a run."""
+"""The paper's path, the start-up algorithms, and measurements of a run."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: The paper's hosts: 1500 B on the wire, a handshake, acknowledgements of every second segment
-#: after 200 ms at most where they are delayed. Recovery is not printed, and nothing is lost there.
+#: The paper's hosts: 1500 B on the wire, a handshake, and where ACKs are delayed, one for every
+#: second segment or after at most 200 ms. The paper does not state loss recovery, and loses
+#: nothing.
 TRANSPORT: dict[str, object] = {
     "recovery": "sack",
     "prr": False,
@@ -36,7 +37,7 @@ TRANSPORT: dict[str, object] = {
 }
 DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "200 ms"}}
 
-#: Cases that the paper leaves out use current hosts: RACK-TLP and PRR, ACKs delayed by 40 ms.
+#: Cases beyond the paper use current hosts: RACK-TLP and PRR, ACKs delayed by 40 ms.
 MODERN: dict[str, object] = {
     "recovery": "rack",
     "prr": True,
@@ -50,7 +51,7 @@ MODERN: dict[str, object] = {
 
 SEGMENT_B, PACKET_B = 1460, 1500
 
-#: "OCI" of the paper is OC-1; its 10 Mbyte file.
+#: "OCI" in the paper is OC-1; its file has 10 Mbyte.
 OC1_MBPS, FILE = 49.5, "10 MB"
 
 THINNING: dict[str, object] = {"mechanism": "ack-thinning", "links": ["reverse"], "interval": "5 ms"}
@@ -60,14 +61,14 @@ XCP_ROUTER: dict[str, object] = {"mechanism": "xcp", "links": ["bottleneck"]}
 
 @dataclass(frozen=True)
 class Start:
-    """A way to begin, by the name that tables and figures give it."""
+    """A start-up algorithm, by its name in tables and figures."""
 
     label: str
-    #: Name by which the house style knows it.
+    #: Its name in the house style.
     look: str
     control: Mapping[str, object]
     initial_window: str | None = None
-    #: Further settings of the transport.
+    #: Additional transport settings.
     transport: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -84,8 +85,8 @@ STARTS = [
     Start("Quick-Start", "quick-start", {"start": "quick-start"}),
     Start("BBR's Startup", "bbr-startup", {"start": "bbr-startup"}),
 ]
-#: A sender that the routers tell how its window changes; no start of a window, so only where its
-#: routers are.
+#: Routers tell the sender how to change its window; XCP is no start-up algorithm, so it runs only
+#: where its routers are.
 XCP = Start("XCP", "xcp", {"model": "xcp"})
 BY_LABEL = {start.label: start for start in STARTS}
 
@@ -102,14 +103,14 @@ def sender(
 
 
 def flow(start: Start, window: str = "reno", size: str | None = None, **more: float) -> Flow:
-    """Return a flow that begins so."""
+    """Return a flow with this start-up algorithm."""
     own = {} if start.initial_window is None else {"initial_window": start.initial_window}
     control = start.control if "model" in start.control else {"window": window, **start.control}
     return sender(control, size, transport={**start.transport, **own}, **more)
 
 
 def file_name(name: str) -> str:
-    """Return the name of a run in letters that every file system takes."""
+    """Return the name of a run in characters valid in every file system."""
     return re.sub(r"[^a-z0-9.+]+", "-", name.lower()).strip("-")
 
 
@@ -130,7 +131,7 @@ def scenario(
     seed: int = 1,
     access_mbps: float | None = None,
 ) -> Scenario:
-    """Build the dumbbell of figure 1; `load` and `reverse_load` are parts of the link taken by a Poisson stream."""
+    """Build the dumbbell of figure 1; `load` and `reverse_load` are fractions of the link used by Poisson traffic."""
     pair = f"source{len(flows) + 1}", f"sink{len(flows) + 1}"
 
     def stream(name_of: str, part: float, between: tuple[str, str]) -> Background:
@@ -161,12 +162,12 @@ def scenario(
 
 
 def completion_s(result: Result, number: int = 1) -> float | None:
-    """Return how long the transfer of a flow took."""
+    """Return the completion time of a flow's transfer."""
     return result.summary["flows"][number - 1]["completion_s"]
 
 
 def data_sent(result: Result) -> pl.DataFrame:
-    """Return the data segments that left the first flow's sender: number, and time since the first."""
+    """Return the data segments sent by the first flow: number, and time since the first."""
     packets = packet_record(result, "time_s", "event", "kind", "flow", "sequence")
     sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("flow") == "flow1"))
     return sent.select(
@@ -176,12 +177,12 @@ def data_sent(result: Result) -> pl.DataFrame:
 
 
 def round_trip_s(rate_mbps: float, rtt_ms: float) -> float:
-    """Return a little less than the round-trip time of a full segment alone: half of its time at the link."""
+    """Return slightly less than the unloaded RTT of a full segment: shorter by half of its transmission time."""
     return rtt_ms / 1e3 + 0.5 * 8 * PACKET_B / rate_mbps / 1e6
 
 
 def per_round_trip(sent: pl.DataFrame, rate_mbps: float, rtt_ms: float, rounds: int) -> list[int]:
-    """Return how many of the segments of `data_sent` leave in each round trip from the first on."""
+    """Return how many segments of `data_sent` leave in each round trip, from the first."""
     length = round_trip_s(rate_mbps, rtt_ms)
     rows = sent.with_columns((pl.col("time_s") / length).floor().cast(pl.Int64).alias("round"))
     counts = dict(rows.group_by("round").len().iter_rows())
@@ -192,7 +193,7 @@ _REPLY = re.compile(r"^(?:01)*fd095357[c-f][0-9a-f]([0-9a-f]{8})$")
 
 
 def reported_us(result: Result) -> list[int]:
-    """Return the intervals that the receiver reports, microseconds."""
+    """Return the intervals reported by the receiver, microseconds."""
     options = (
         packet_record(result, "event", "option").filter(pl.col("event") == "send")["option"].drop_nulls().to_list()
     )

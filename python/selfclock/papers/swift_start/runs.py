@@ -1,4 +1,4 @@
-"""The transfers of 10 Mbyte that figures 2 to 9 show, and what is read off them."""
+"""The 10 Mbyte transfers of figures 2 to 9, and their measurements."""
 
 from __future__ import annotations
 
@@ -34,9 +34,8 @@ SLOW_START = {"start": "slow-start"}
 ORIGINAL = {"start": "swift-start", "no_estimate": "freeze"}
 MODIFIED = {"start": "modified-swift-start"}
 
-#: Figure 4 shows bursts at the beginning of the second and of the third round trip. With alpha = 1
-#: the capacity is reached in the second; 2 is the smallest whole alpha that leaves something for
-#: the third.
+#: Figure 4 has bursts at the start of the second and third round trips. With alpha = 1 the second
+#: reaches the capacity; 2 is the smallest integer alpha that leaves something for the third.
 FIGURE_4_ALPHA = 2.0
 BURSTING = {**ORIGINAL, "burst": "difference", "swift_alpha": FIGURE_4_ALPHA}
 
@@ -61,7 +60,7 @@ class Run:
         return self.scenario().name
 
     def scenario(self) -> Scenario:
-        """Return what is run."""
+        """Return the scenario."""
         return scenario(
             f"figure {self.figure} {self.label}", self.rate_mbps, self.rtt_ms, [sender(self.control, FILE)],
             seconds=self.seconds, transport={**TRANSPORT, **self.transport}, routers=self.routers, packets=True,
@@ -69,7 +68,7 @@ class Run:
 
     @property
     def variant(self) -> str:
-        """As `Claim.variant` says it: the start, what decides in figures, and how acknowledgements come."""
+        """As in `Claim.variant`: the start, the decisive settings, and the ACK policy."""
         control = dict(self.control)
         start = str(control.pop("start"))
         defaults = {
@@ -87,15 +86,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Transfer:
-    """A run, and what is read off it."""
+    """A run and its measurements."""
 
     run: Run
-    #: Segments that left the sender: time since the first, and number.
+    #: Segments sent: time since the first, and number.
     sent: pl.DataFrame
     completion_s: float | None
 
     def rounds(self, number: int) -> list[int]:
-        """Return the segments of each round trip."""
+        """Return the number of segments in each round trip."""
         return per_round_trip(self.sent, self.run.rate_mbps, self.run.rtt_ms, number)
 
 
@@ -138,10 +137,10 @@ def found(readings: Sequence[tuple[pl.DataFrame, float | None]]) -> Found:
 
 
 def text(seconds: float | None) -> str:
-    """Return a time as the claims say it."""
+    """Return a time as written in the claims."""
     return "not complete" if seconds is None else f"{seconds:.2f} s"
 
 
 def ratio(own: float | None, other: float | None) -> str:
-    """Return a ratio of two times as the claims say it."""
+    """Return a ratio of two times as written in the claims."""
     return "none" if own is None or other is None else f"{own / other:.3g}"

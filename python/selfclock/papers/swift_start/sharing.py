@@ -1,4 +1,4 @@
-"""Cases that the paper does not test: simultaneous starts, cross traffic, small buffers, a lying receiver."""
+"""Cases that the paper does not test: simultaneous starts, cross traffic, small buffers, a misbehaving receiver."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 RATE_MBPS, RTT_MS, WINDOW = 50.0, 100.0, "cubic"
 
-#: The original Swift Start needs an acknowledgement for every segment; here it gets them, and alpha
-#: = 1 beside its 8.
+#: The original Swift Start needs an ACK for every segment; here it gets them, with alpha = 1 and
+#: with its own 8.
 _EVERY = {"delayed_ack": "off"}
 _ALPHA_1 = Start("Swift Start, alpha 1", "swift-start", {"start": "swift-start", "swift_alpha": 1.0})
 STARTS = [
@@ -49,7 +49,7 @@ def _flow(start: Start, size: str | None = None, **more: float) -> Flow:
 
 def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str = "1 bdp", **more: float) -> Scenario:
     load, reverse_load = more.get("load", 0.0), more.get("reverse_load", 0.0)
-    # The queue's product is of the TCP flows' longest path, which all share.
+    # The BDP of the queue is that of the TCP flows' longest path, which all share.
     return scenario(name, RATE_MBPS, RTT_MS, flows, seconds=seconds, buffer=buffer, transport=MODERN,
                     routers=(QUICK_START,), load=load, reverse_load=reverse_load, samples="100 ms")  # fmt: skip
 
@@ -65,9 +65,9 @@ TOGETHER_S, EARLY_S, FAIR = 30.0, 3.0, 0.9
 class Together:
     """Results of several transfers that start together."""
 
-    #: Part of the packets of the first seconds that was dropped.
+    #: Fraction of the packets of the first seconds that was dropped.
     loss: float
-    #: When Jain's index over a second was first 0.9.
+    #: First time at which Jain's index over one second was 0.9.
     fair_s: float | None
 
 
@@ -91,7 +91,7 @@ LOADS = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95)
 BUFFERS = (0.05, 0.1, 0.25, 0.5, 1.0)
 REVERSE_LOADS = (0.0, 0.5, 0.9)
 SIZE = "1 MB"
-#: The transfer begins here, in traffic that flows.
+#: The transfer starts at this time, in established traffic.
 BEGIN_S = 1.0
 
 

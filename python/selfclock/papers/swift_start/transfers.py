@@ -1,4 +1,4 @@
-"""The 10 Mbyte file over the paper's paths, by every way to begin."""
+"""The 10 Mbyte file over the paper's paths, with every start-up algorithm."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _WINDOW = {"receive_window": f"{RECEIVE_WINDOW_B} B"}
 
-#: Path: its name, rate, round-trip time, transport, mechanisms in its routers.
+#: Name, rate, round-trip time, transport, and the routers' mechanisms.
 PATHS: list[tuple[str, float, float, Mapping[str, object], Sequence[Mapping[str, object]]]] = [
     ("470 ms, window 65535 B", OC1_MBPS, 470, _WINDOW, ()),
     ("470 ms", OC1_MBPS, 470, {}, ()),
