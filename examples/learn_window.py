@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Numbers = NDArray[np.float64]
-    #: From observations, a row for each environment, to actions.
+    #: Maps observations, one row per environment, to actions.
     Policy = Callable[[NDArray[Any]], Numbers]
 
-#: Distribution of each episode's path. Nobody else is on the path. The window has four segments at
-#: least: with one, the receiver holds its acknowledgement back for 40 ms, and on a short path that
-#: looks like a queue that never drains.
+#: Distribution of each episode's path, which has no other traffic. The window is at least four
+#: segments: with one, the receiver delays its ACK by 40 ms, and on a short path that looks like a
+#: queue that never drains.
 PATHS = {
     "rate": ("5 Mbps", "50 Mbps"),
     "rtt": ("10 ms", "100 ms"),
@@ -46,7 +46,7 @@ COLUMN = {feature.name: number for number, feature in enumerate(rl.FEATURES)}
 
 
 def seen(observations: NDArray[Any]) -> Numbers:
-    """The policy's features, a row for each environment: one, queueing, loss, slope of the delay, utility, timeout."""
+    """The policy's features, by environment: constant 1, queueing, loss, slope of the delay, utility, timeout."""
     columns = {name: observations[:, number].astype(np.float64) for name, number in COLUMN.items()}
     known = columns["rtt_min"] > 0
     queueing = np.where(known, columns["rtt"] / np.maximum(columns["rtt_min"], 1e-9) - 1, 0.0)
@@ -65,20 +65,20 @@ def seen(observations: NDArray[Any]) -> Numbers:
 
 
 def linear(weights: Numbers) -> Policy:
-    """Weights for all environments, or a row of weights for each."""
+    """Weights for all environments, or one row of weights for each."""
     return lambda observations: np.clip(np.sum(seen(observations) * weights, axis=1), -1, 1)
 
 
 def keep_a_short_queue(observations: NDArray[Any]) -> Numbers:
-    """Written by hand: grow until round trips are a fifth longer than the shortest, then shrink."""
+    """Hand-written: grow until round trips are a fifth longer than the shortest, then shrink."""
     return np.where(seen(observations)[:, 1] < 0.2, 0.3, -0.3)
 
 
 class Aimd:
-    """Written by hand, from 1988: a segment more each round trip; half after a loss.
+    """Hand-written, from 1988: one segment more per round trip; half after a loss.
 
-    What the round trip after a reduction tells of was lost before it, and is no reason for another
-    (RFC 5681).
+    Losses reported in the round trip after a reduction happened before it, and are no reason for
+    another (RFC 5681).
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Aimd:
 
 
 def score(policy: Policy, environments: rl.CongestionVectorEnv, seeds: list[int]) -> Numbers:
-    """Play an episode in each environment: the reward per second, the throughput, the delay, the loss."""
+    """Play an episode in each environment; return reward per second, throughput, delay and loss."""
     observations, _ = environments.reset(seed=seeds)
     playing = np.ones(environments.num_envs, bool)
     sums = np.zeros((environments.num_envs, 4))
@@ -111,7 +111,7 @@ def score(policy: Policy, environments: rl.CongestionVectorEnv, seeds: list[int]
 
 
 def learn(seed: int) -> Numbers:
-    """The cross-entropy method: draw weights, keep the best, draw around those."""
+    """The cross-entropy method: draw weights, keep the best, draw around them."""
     random = np.random.default_rng(seed)
     mean, deviation = np.zeros(6), np.full(6, 1.0)
     environments = rl.CongestionVectorEnv(POPULATION * EPISODES, **PATHS)
@@ -130,7 +130,7 @@ def learn(seed: int) -> Numbers:
 
 
 def built_in(name: str) -> Numbers:
-    """The same measures of an algorithm that is built in, on the paths of the test."""
+    """The same measures for a built-in algorithm, on the test paths."""
     rows, scenarios = [], []
     for seed in range(TEST_SEED, TEST_SEED + TEST_EPISODES):
         environment = rl.CongestionEnv(**PATHS)
@@ -141,7 +141,7 @@ def built_in(name: str) -> Numbers:
         flow = result.summary["flows"][0]
         throughput = flow["goodput_bps"] / info["path_rate_bps"]
         delay = max(0.0, (flow["rtt_mean_s"] or 0.0) / info["path_rtt_s"] - 1)
-        # Share of retransmitted segments.
+        # Fraction of segments retransmitted.
         lost = flow["retransmitted_segments"] / max(flow["sent_segments"], 1)
         rows.append([throughput - 0.5 * delay - lost, throughput, delay, lost])
     return np.array(rows)

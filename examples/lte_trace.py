@@ -21,25 +21,25 @@ from dataclasses import dataclass
 SECONDS = 20
 #: Fastest: 36 Mbit/s.
 MOST = 3.0
-#: Milliseconds between this user's turns in the cell.
+#: Milliseconds between this user's time slots in the cell.
 INTERVAL_MS = 4
 
 
 @dataclass(frozen=True)
 class Cell:
-    """How the rate of a cell wanders."""
+    """Variation of a cell's rate."""
 
-    #: Mean of the logarithm of the rate, packets in a millisecond, its standard deviation, and for
-    #: how long it stays near a value.
+    #: Mean and standard deviation of the logarithm of the rate, in packets per millisecond, and how
+    #: long it stays near a value.
     mean: float
     deviation: float
     memory_ms: int
-    #: In these intervals nothing is sent: from, until, ms.
+    #: Intervals without transmission: start and end, ms.
     handovers: tuple[tuple[int, int], ...]
 
 
 CELLS = {
-    # 6 Mbit/s, and 2.4.
+    # Means of 6 Mbit/s, and 2.4.
     "lte": Cell(math.log(0.5), 0.7, 1_000, ((6_000, 6_250), (14_500, 14_900))),
     "train": Cell(math.log(0.2), 1.0, 400, tuple((at, at + 600) for at in range(2_000, 20_000, 4_000))),
 }
@@ -51,8 +51,7 @@ def opportunities(cell: Cell, seed: int = 1) -> list[int]:
     times: list[int] = []
     wander = owed = 0.0
     for now in range(1, SECONDS * 1000 + 1):
-        # A random walk that is drawn back to its middle (Ornstein and Uhlenbeck's), of steps nearly
-        # normal.
+        # A mean-reverting random walk (Ornstein and Uhlenbeck's) with nearly normal steps.
         step = sum(source.random() for _ in range(12)) - 6
         wander += -wander / cell.memory_ms + step * cell.deviation * math.sqrt(2 / cell.memory_ms)
         if any(begin <= now < end for begin, end in cell.handovers):

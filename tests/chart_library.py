@@ -1,8 +1,8 @@
-"""Renew the chart library that pages carry: `python chart_library.py [VERSION]`.
+"""Update the chart library that pages include: `python chart_library.py [VERSION]`.
 
-It is one file of Plotly (https://github.com/plotly/plotly.js, MIT), the distribution with lines,
-points and bars alone: a third of the whole. It is kept packed, with its license and a record of
-where it is from.
+It is one file of Plotly (https://github.com/plotly/plotly.js, MIT), the distribution with only
+lines, points and bars: a third of the whole. It is stored compressed, with its license and a record
+of its origin.
 """
 
 from __future__ import annotations

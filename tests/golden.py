@@ -1,11 +1,11 @@
-"""Makes tests/golden.toml: a fingerprint of the results of each scenario of the repository.
+"""Makes tests/golden.toml: a fingerprint of the results of each scenario in the repository.
 
-And of what many short ones leave, which `crates/simulator/tests/common/short.rs` makes of those in
-`tests/golden`.
+It also has fingerprints of many short runs, which `crates/simulator/tests/common/short.rs` derives
+from those in `tests/golden`.
 
-They are made in a release build and again in a debug build, and must be the same. They may differ
-from those on record only if CHANGELOG.md says so: its first entry that begins with **Results:**, of
-which the file keeps the beginning, must be another.
+They are computed in a release build and in a debug build, and must be equal. They may differ from
+the recorded ones only if CHANGELOG.md says so: its first entry that begins with **Results:**, whose
+start the file keeps, must be a new one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests/golden.toml"
-#: Letters that are kept of the entry of CHANGELOG.md.
+#: Number of letters kept from the entry of CHANGELOG.md.
 LETTERS = 60
 HEAD = """\
 # What every scenario leaves behind: fingerprints of its results and of its packet record, and how long it ran for each,
@@ -35,7 +35,7 @@ def scenarios() -> list[str]:
 
 
 def latest_entry() -> str:
-    """Return the beginning of the newest entry that changes results; the newest stands first."""
+    """Return the start of the newest entry that changes results; entries are newest first."""
     _, _, entry = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").partition("- **Results:** ")
     return entry[:LETTERS]
 

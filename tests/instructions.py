@@ -1,8 +1,8 @@
 """Counts the instructions of short runs of the speed cases: make instructions.
 
-A count is the same on a busy machine as on a quiet one, so a slower hot path shows where seconds
-would not tell. It depends on the compiler: the counts on record are compared only under the
-compiler that they were made with.
+A count is the same on a busy machine and on an idle one, so it shows a slower hot path where
+seconds would not. It depends on the compiler: recorded counts are compared only under the compiler
+that produced them.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ CASES = {
     "L100": "2 s",
     "R1": "1 s",
 }
-#: More than this is a regression. Between two runs of one binary the counts differ by less than
-#: 0.01 %.
+#: A larger increase is a regression. Counts of two runs of one binary differ by less than 0.01 %.
 TOLERANCE = 0.05
 HEAD = f"""\
 # Instructions of whole runs, set-up included, as callgrind counts them, with the compiler they were made with.
@@ -48,13 +47,13 @@ HEAD = f"""\
 
 
 def compiler() -> str:
-    """Return the compiler and what it compiles for."""
+    """Return the compiler and its target."""
     lines = subprocess.run(["rustc", "-vV"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     return f"{lines[0]}, {next(line for line in lines if line.startswith('host'))}"
 
 
 def build() -> Path:
-    """Build the program that runs one scenario; return where it is."""
+    """Build the program that runs one scenario; return its path."""
     command = ["cargo", "build", "--quiet", "--release", "--locked", "-p", "selfclock-simulator", "--example", "speed"]
     subprocess.run(command, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))

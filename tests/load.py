@@ -1,4 +1,4 @@
-"""Runs the heaviest scenarios whole and reports their cost: make load."""
+"""Runs the heaviest scenarios in full and reports their cost: make load."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from load_cases import CASES  # noqa: E402
 
 
 def run(name: str) -> bool:
-    """Run one case; say what it took. True if it carried the load."""
+    """Run one case and print its cost. Return whether it carried the load."""
     case = next(case for case in CASES if case.name == name)
     start = time.process_time()
     summary = sc.Scenario.parse(case.text, overrides=['record.interval="off"']).run().summary
@@ -32,7 +32,7 @@ def run(name: str) -> bool:
 
 
 def main() -> int:
-    """Run each case in a process of its own, whose memory can be told."""
+    """Run each case in its own process, so that its memory can be measured."""
     if len(sys.argv) > 1:
         return 0 if run(sys.argv[1]) else 1
     ended = [subprocess.run([sys.executable, __file__, case.name], check=False).returncode for case in CASES]

@@ -1,10 +1,10 @@
 """Rows of ns-2.35 that belong to no paper's report: one flow from slow start on 5 Gbit/s. Part of make oracles.
 
-Vegas is ns-2's own; the others are those of its Linux agent, whose window has no threshold to stop
-at: slow start runs into the buffer. Tolerances were set before the first run: goodput 5 %, drops
-and mean queue 20 %, because what slow start overshoots by depends on the recovery that follows.
-HighSpeed takes half of the window at a loss in slow start, as in the other rows of ns-2. What does
-not agree is named; docs/validation.md says why.
+Vegas is ns-2's own; the others are from its Linux agent, whose window has no initial threshold:
+slow start runs into the buffer. Tolerances were set before the first run: goodput 5 %, drops and
+mean queue 20 %, because slow start's overshoot depends on the recovery that follows. HighSpeed
+takes half of the window at a loss in slow start, as in the other rows of ns-2. Disagreements are
+listed; docs/validation.md explains them.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ROWS = [
 
 
 def main() -> int:
-    """Run the rows and say how they agree."""
+    """Run the rows and report how they agree."""
     failed = 0
     for row in ROWS:
         summary = scenario(f"ns2-{row.name}", [Flow(row.control)], seconds=SECONDS, coalescing="0 s").run().summary

@@ -1,6 +1,6 @@
-"""`make package`: the wheel and the source distribution, each installed in an empty environment and tried there.
+"""`make package`: the wheel and the source distribution, each installed in an empty environment and tested there.
 
-And the crates that others can depend on, packed and built from what is in the package.
+Also the crates that others can depend on, packed and built from their packages.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 
-#: Where `make lab` puts the laboratory's page.
+#: Location of the laboratory's page, built by `make lab`.
 PAGE = ROOT / "python" / "selfclock" / "lab" / "static"
 
 #: The crates that others can depend on.
 CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
 
-#: Looks for symbols of Python that other versions may not have.
+#: Detects Python symbols that other versions may lack.
 ABI_CHECK = "abi3audit==0.0.26"
 
 
 def run(*command: str | Path, cwd: Path) -> str:
-    """Run a command; what it prints."""
+    """Run a command; return its output."""
     sys.stdout.write(f"$ {' '.join(map(str, command))}\n")
     sys.stdout.flush()
     return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def try_page(selfclock: Path, folder: Path, *, built: bool) -> None:
-    """Fetch the laboratory's page from what is installed; without one, the command says what to do."""
+    """Fetch the laboratory's page from the installed package; without one, the command says what to do."""
     with subprocess.Popen(
         [selfclock, "lab", "--no-browser"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as server:
@@ -73,7 +73,7 @@ def try_out(installed_from: Path, folder: Path, *, built: bool) -> None:
 
 
 def check_abi(wheel: Path, folder: Path) -> None:
-    """One wheel for every Python from 3.11 on: by its name, and by what it asks of Python."""
+    """One wheel for every Python from 3.11 on: check its name and its symbols."""
     assert "-cp311-abi3-" in wheel.name, wheel.name
     venv.create(folder / "checker", with_pip=True)
     binaries = folder / "checker" / ("Scripts" if sys.platform == "win32" else "bin")
@@ -82,10 +82,10 @@ def check_abi(wheel: Path, folder: Path) -> None:
 
 
 def pack_crates() -> None:
-    """Pack the crates and build each from its package, with the packages of those before it."""
+    """Pack the crates and build each from its package, with the packages of the preceding ones."""
     chosen = [argument for crate in CRATES for argument in ("--package", crate)]
     run("cargo", "package", "--quiet", "--locked", "--allow-dirty", *chosen, cwd=ROOT)
-    # A workspace of its own, whose package would look for the crate beside it in the registry.
+    # It has its own workspace, whose package would look for the crate in the registry.
     patch = f"patch.crates-io.selfclock-congestion.path='{ROOT / 'crates' / 'congestion'}'"
     run(
         "cargo",
@@ -100,7 +100,7 @@ def pack_crates() -> None:
 
 
 def main() -> None:
-    """Build and try all."""
+    """Build and test everything."""
     pack_crates()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -120,7 +120,7 @@ def main() -> None:
         (source,) = (folder / "unpacked").iterdir()
         missing = [path for path in run("git", "ls-files", cwd=ROOT).splitlines() if not (source / path).exists()]
         assert not missing, missing
-        # As `make test` there would: the lock file is that of the workspace.
+        # As `make test` does there: the lock file is the workspace's.
         run("cargo", "metadata", "--locked", "--format-version", "1", cwd=source)
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.

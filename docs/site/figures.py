@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 INK = {"": "#222222", "-dark": "#dddddd"}
 GRID = {"": "#dddddd", "-dark": "#444444"}
 PALE = "#888888"
-#: Colours of the palette that are too dark for the dark edition.
+#: Colours of the palette too dark for the dark edition, and their replacements.
 LIGHTER = {"#0072b2": "#4da6e0", "#009e73": "#2fc79b", "#d55e00": "#f0803c"}
 
 
 def draw_all() -> Iterator[tuple[str, str]]:
-    """Draw every figure: its file's name, and the file."""
+    """Draw every figure; yield its file name and contents."""
     for name, make in FIGURES.items():
         figure = make()
         for edition, ink in INK.items():
@@ -53,7 +53,7 @@ _RESULTS: dict[str, Result] = {}
 
 
 def _run(scenario: sc.Scenario) -> Result:
-    """Run a scenario; the second edition of a figure takes the first one's result."""
+    """Run a scenario; the second edition of a figure reuses the first one's result."""
     if scenario.text not in _RESULTS:
         _RESULTS[scenario.text] = scenario.run()
     return _RESULTS[scenario.text]
@@ -66,7 +66,7 @@ def _rate_mbps(series: pl.DataFrame, span: int = 20) -> pl.Series:
 
 
 def _space_time(panel: Panel, congestion_control: Mapping[str, object], until_s: float) -> None:
-    """Draw every packet of a connection on its way."""
+    """Draw every packet of a connection in transit."""
     result = _run(
         sc.dumbbell(
             bottleneck="1 Mbps",
@@ -91,7 +91,7 @@ def clock() -> Figure:
 
 
 def pairs() -> Figure:
-    """The same connection in slow start, and in pairs that the receiver times."""
+    """The same connection in slow start, and in pairs whose interval the receiver measures."""
     figure = Figure(2, x="time (ms)", height=5.4)
     slow, paired = figure.column
     _space_time(slow, {"window": "reno"}, 0.5)
@@ -102,7 +102,7 @@ def pairs() -> Figure:
 
 
 def sawtooth() -> Figure:
-    """Reno's window and the queue that it keeps."""
+    """Reno's window and queue."""
     result = _run(sc.dumbbell("10 Mbps", "40 ms", "1 bdp", ["reno"], duration="30 s"))
     flow, link = flow_series(result), link_series(result)
     figure = Figure(2, x="time (s)", height=3.8)
@@ -117,7 +117,7 @@ def sawtooth() -> Figure:
 
 
 def overshoot() -> Figure:
-    """The first second of four ways to begin, all on one path."""
+    """The first second of four start-up algorithms on one path."""
     figure = Figure(2, x="time (s)", height=4.2)
     sent, queue = figure.column
     for start in ("slow-start", "hystart++", "packet-pair", "modified-swift-start"):
@@ -144,7 +144,7 @@ def swift_start() -> Figure:
 
 
 def species() -> Figure:
-    """Two and ten species of the model, which join one after another and share the capacity of one."""
+    """Two and ten species of the model, which join one after another and share the capacity."""
     figure = Figure(2, x="time (s)", height=3.8)
     for panel, number, apart_s in zip(figure.column, (2, 10), (10.0, 2.0), strict=True):
         times, series = populations([apart_s * each for each in range(number)], seconds=60.0)
@@ -156,7 +156,7 @@ def species() -> Figure:
 
 
 def inline() -> Figure:
-    """A window that follows the bandwidth left by a UDP source, and its measurements."""
+    """A window that follows the bandwidth left by a UDP source, with its measurements."""
     steps = [(0, 0), (10, 400), (20, 700), (30, 200)]
     udp = {
         "rate": "1 kbps",
@@ -179,7 +179,7 @@ def inline() -> Figure:
 
 
 def layered() -> Figure:
-    """Windows on a long fast path, each alone, from a slow start that ends early."""
+    """Windows of single flows on a long fast path, from a slow start that ends early."""
     figure = Figure(x="time (s)", y="window (segments)", height=3.4)
     for window in ("reno", "highspeed", "ltcp", "altcp"):
         transport = {"initial_ssthresh": "100 segments"}
@@ -191,7 +191,7 @@ def layered() -> Figure:
 
 
 def _shares(algorithms: list[str], rate: str, rtt: str, buffer: str, until: str) -> Figure:
-    """Two flows of one algorithm, the second of which comes later."""
+    """Two flows of one algorithm, the second of which starts later."""
     figure = Figure(len(algorithms), x="time (s)", height=1.4 * len(algorithms) + 0.6)
     for panel, algorithm in zip(figure.column, algorithms, strict=True):
         flows = [{"congestion_control": algorithm}, {"congestion_control": algorithm, "start": "10 s"}]
@@ -251,7 +251,7 @@ def cell() -> Figure:
     return figure
 
 
-#: Name and way to draw every figure of the pages.
+#: Name and drawing function of every figure of the pages.
 FIGURES: dict[str, Callable[[], Figure]] = {
     draw.__name__.replace("_", "-"): draw
     for draw in (
@@ -263,7 +263,7 @@ FIGURES: dict[str, Callable[[], Figure]] = {
 def today() -> Figure:
     """Deployed algorithms side by side: the figure of the README, which `selfclock compare` draws.
 
-    It is narrower, so that its words can be read on a phone.
+    It is narrower, so that its text is legible on a phone.
     """
     figure = sc.compare(
         ["cubic", "bbr3", "prague"], rate="50 Mbps", rtt="40 ms", flows=2, duration="40 s", queue="dualpi2", ecn="auto"

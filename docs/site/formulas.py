@@ -7,7 +7,8 @@ import re
 
 from latex2mathml.converter import convert
 
-#: Markup that the Markdown extension arithmatex makes of `$x$` and of blocks of the language math.
+#: Markup that the Markdown extension arithmatex produces for `$x$` and for blocks of the language
+#: math.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">(?:\\\((.*?)\\\)|\\\[(.*?)\\\])</\1>', re.DOTALL)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-#: Files of the project that are pages, too, and what they are called there.
+#: Project files that are also pages, and their page names.
 PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changes.md",
@@ -31,11 +31,10 @@ PAGES = {
     **{f"python/{package.replace('.', '/')}/README.md": f"papers/{name}.md" for name, package in PAPERS.items()},
 }
 
-#: A link of Markdown: its text, where it leads without the anchor, the anchor.
+#: A Markdown link: its text, target without the anchor, and anchor.
 LINK = re.compile(r"(\]\()([^)#\s:/][^)#\s:]*)(#[^)\s]*)?(?=\))")
 
-#: `<!-- parameters: packet-pair -->` stands for what `tables.TABLES["parameters"]` makes of
-#: "packet-pair".
+#: `<!-- parameters: packet-pair -->` is replaced by `tables.TABLES["parameters"]("packet-pair")`.
 TABLE = re.compile(r"^<!-- (?P<kind>[a-z-]+): (?P<what>[^>]*?) -->$", re.MULTILINE)
 
 #: Elements whose content a browser fetches automatically.
@@ -59,7 +58,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
-    """Fill in tables, and point links into the project at their page."""
+    """Fill in tables, and point links to project files at their pages."""
     source = next((path for path, name in PAGES.items() if name == page.file.src_uri), f"docs/{page.file.src_uri}")
     up = posixpath.relpath(".", posixpath.dirname(page.file.src_uri) or ".")
     return TABLE.sub(_table, _links(markdown, source, page.file.src_uri)).replace("](/figures/", f"]({up}/figures/")

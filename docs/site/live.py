@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "lab" / "dist"
-#: Files that a page with a live figure loads; the script fetches the others from beside it.
+#: Files loaded by a page with a live figure; the script fetches the others from the same folder.
 FILES = ("embed.js", "embed.css", "worker.js", "selfclock.wasm")
 
-#: A still figure, in both editions, as Markdown leaves it.
+#: A still figure, in both editions, as rendered from Markdown.
 STILL = re.compile(r'<p>\s*<img alt="(?P<name>[a-z-]+)" class="figure"[^>]*>\s*<img [^>]*>\s*</p>')
 
 
 @dataclass(frozen=True)
 class Live:
-    """A live figure: its plots, whether packets move, and the scenarios to choose from."""
+    """A live figure: its plots, whether packets are animated, and its scenarios."""
 
     panels: tuple[str, ...]
     motion: bool
@@ -97,7 +97,7 @@ def files(config: MkDocsConfig) -> Iterator[File]:
 
 
 def enliven(content: str) -> str:
-    """Mark each still that can be run in place."""
+    """Mark each still that can run in place."""
 
     def wrapped(match: re.Match[str]) -> str:
         live = LIVE.get(match["name"])

@@ -1,9 +1,9 @@
-"""Write down the outcome of the papers' claims, for the pages that show it: `make record`.
+"""Record the outcome of the papers' claims, for the pages that show it: `make record`.
 
 `verdicts.json` records the verdicts, which decide whether `selfclock reproduce` fails;
-`claims.json` beside it holds the words and figures of the last run, for humans. `--full` also runs
-what takes minutes, and writes its claims into `full.json`, from which every other run takes them,
-and the numbers of their figures into `full_data.json`.
+`claims.json` beside it holds the texts and figures of the last run, for readers. `--full` also runs
+experiments that take minutes, and writes their claims into `full.json`, from which every other run
+takes them, and the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
 
 
 def record(report: PaperReport, *, full: bool) -> list[str]:
-    """Write down the claims of a paper, and report verdicts that differ from the record and incomplete claims."""
+    """Record the claims of a paper, and report incomplete claims and verdicts that differ from the record."""
     claims: list[dict[str, object]] = [
         {
             "id": claim.id,
@@ -49,7 +49,7 @@ def _write(report: PaperReport, name: str, rows: object) -> None:
 
 
 def main() -> int:
-    """Reproduce and record the papers that are named, or all."""
+    """Reproduce and record the named papers, or all."""
     names = [argument for argument in sys.argv[1:] if argument != "--full"]
     full = "--full" in sys.argv[1:]
     reports = reproduce(find(names), full=full)

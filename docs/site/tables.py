@@ -1,4 +1,4 @@
-"""Tables of the pages, generated from the program and from the verdicts on record."""
+"""Tables of the pages, generated from the program and the recorded verdicts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from selfclock.algorithms import Algorithm
 
-#: Parts of an algorithm, and what their list is called.
+#: Parts of an algorithm, and the titles of their lists.
 PARTS = {
     "start": "Starts",
     "window": "Windows",
@@ -44,7 +44,7 @@ DEFAULT = re.compile(r"\s*Default: (.*?)\.?$", re.DOTALL)
 PROFILES = re.compile(r"\s*(Modern: .*?; classic: .*?)\.?$", re.DOTALL)
 BOTH_PROFILES = re.compile(r"(?<=[.)])\s((?:\"[^\"]*\"|true|false|[0-9.]+))\.$")
 
-#: Links have the keys of a bottleneck, which are shown once.
+#: Links have the keys of a bottleneck, which are listed once.
 OTHER_LINKS = re.compile(r"^network\.(?:access|sink_access|reverse|hop|link\[\])\.")
 
 
@@ -91,7 +91,7 @@ def overview(part: str) -> str:
 
 
 def claims(paper: str) -> str:
-    """Return a paper's claims, those of other programs and our tests, with measurements and verdicts on record."""
+    """Return a paper's claims, those of other programs and our tests, with recorded measurements and verdicts."""
     rows, verdicts = _record(paper)
     pieces = []
     for of, name in OF.items():
@@ -124,9 +124,9 @@ def _printed(row: dict[str, str]) -> str:
 
 
 def paper_page(paper: str, readings: str) -> str:
-    """Return the page of a paper: its title, its reference, what its folder says."""
+    """Return the page of a paper: its title, reference, and README."""
     module = importlib.import_module(PAPERS[paper])
-    # The report puts the readings below its own headings, so they begin at the third level.
+    # The report puts the readings below its own headings, so they start at the third level.
     text = re.sub(r"^#(?=##)", "", readings, flags=re.MULTILINE)
     title = re.sub(r"^(\w+) paper: ", "", module.TITLE)
     return f"# {title}\n\n*{module.REFERENCE}*\n\n## Claims\n\n<!-- claims: {paper} -->\n\n{text}"
@@ -148,7 +148,7 @@ def commands(_: str) -> str:
 
 
 def figure(name: str) -> str:
-    """A figure, in the edition that goes with the page."""
+    """Return a figure in both editions."""
     images = ((name, "light"), (f"{name}-dark", "dark"))
     return "\n".join(f"![{name}](/figures/{file}.svg#only-{edition}){{ .figure }}" for file, edition in images)
 
@@ -215,7 +215,7 @@ def _units(pattern: str) -> str:
 
 
 def _span(node: dict[str, Any]) -> str:
-    """Describe a number's bounds; the largest integers stand for no bound."""
+    """Describe a number's bounds; the largest integers mean no bound."""
     low, high = node.get("minimum"), node.get("maximum")
     if low is None or high is None:
         return ""
@@ -248,7 +248,7 @@ def _unit(default: str, unit: str) -> str:
 
 
 def _anchor(algorithm: Algorithm) -> str:
-    """Return the heading of an algorithm on its page: later ones of the same name have a number."""
+    """Return the anchor of an algorithm on its page: repeated names get a number."""
     parts = [part for part in PARTS for each in _everything() if each.part == part and each.name == algorithm.name]
     name = re.sub(r"[^\w-]", "", algorithm.name.lower())
     place = parts.index(algorithm.part)
@@ -264,7 +264,7 @@ def _cell(text: str) -> str:
     return re.sub(r"\s+", " ", text).replace("|", r"\|").replace("<", "&lt;")
 
 
-#: Tables that a page can ask for, by the word before the colon.
+#: Tables for pages, by the word before the colon.
 TABLES: dict[str, Callable[[str], str]] = {
     "algorithms": algorithms,
     "claims": claims,

@@ -1,7 +1,7 @@
-"""A host of a path: a process in a network namespace of its own, which is gone with it.
+"""A host of a path: a process in its own network namespace, which ends with it.
 
-`python host.py ADDRESS FD`: hands its TUN device over, then does what it is told, one JSON document
-a line.
+`python host.py ADDRESS FD`: sends its TUN device to the parent, then executes orders, one JSON
+document per line.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from typing import Any
 CLONE_NEWNET = 0x40000000
 TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 PORT = 5001
-#: Between two looks at a connection, s.
+#: Sampling interval of a connection, s.
 INTERVAL = 0.01
-#: Places in struct tcp_info.
+#: Offsets in struct tcp_info.
 RTT, SSTHRESH, CWND, RETRANSMITS, ACKED = 68, 76, 80, 100, 120
 
 SYSCTLS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": "1"}
 
 
 def device(address: str) -> int:
-    """Make the namespace with a device that has this address, and return the device."""
+    """Create the namespace with a device that has this address, and return the device."""
     if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNET):
         raise OSError(ctypes.get_errno(), "a network namespace needs root")
     tun = os.open("/dev/net/tun", os.O_RDWR)
@@ -50,7 +50,7 @@ def device(address: str) -> int:
 
 
 def serve() -> None:
-    """Take connections and read what comes."""
+    """Accept connections and discard their data."""
     listener = socket.create_server(("0.0.0.0", PORT), backlog=64)  # noqa: S104  its own namespace
 
     def read(connection: socket.socket) -> None:
@@ -84,13 +84,13 @@ def send(order: dict[str, Any]) -> dict[str, Any]:
                 info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
                 u32 = [struct.unpack_from("I", info, at)[0] for at in (RTT, SSTHRESH, CWND, RETRANSMITS)]
                 samples.append((now, *u32, struct.unpack_from("Q", info, ACKED)[0]))
-            # With a pause: half a second of sending, then so much silence.
+            # With a pause: half a second of sending, then a silence of that length.
             if not pause or now % (0.5 + pause) < 0.5:
                 with contextlib.suppress(BlockingIOError):
                     sent += connection.send(block)
             time.sleep(0.002)
         control = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
-        # What is not sent yet is discarded.
+        # Unsent data is discarded.
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     return {"control": control, "sent": sent, "samples": samples}
 
@@ -110,7 +110,7 @@ def run(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Do what is told until the other end is closed."""
+    """Execute orders until the other end is closed."""
     link = socket.socket(fileno=int(sys.argv[2]))
     tun = device(sys.argv[1])
     link.sendmsg([b"ready\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [tun]))])

@@ -1,4 +1,4 @@
-"""Two hosts in namespaces of their own with a path between them, and sessions of `selfclock kernel run` beside them.
+"""Two hosts in their own namespaces with a path between them, and sessions of `selfclock kernel run` beside them.
 
 Everything belongs to processes that end with this one: nothing has a name that could be left
 behind.
@@ -30,7 +30,7 @@ RECOVERY = 0.25
 
 @dataclass(frozen=True)
 class Transfer:
-    """A connection as its sender's kernel described it every 10 ms."""
+    """A connection as described by its sender's kernel every 10 ms."""
 
     control: str
     #: s, and then: us, segments, segments, segments, bytes.
@@ -42,11 +42,11 @@ class Transfer:
     acked: list[int]
 
     def acked_at(self, time: float) -> int:
-        """Return what had been acknowledged by then."""
+        """Return the bytes acknowledged by this time."""
         return max((acked for at, acked in zip(self.time, self.acked, strict=True) if at <= time), default=0)
 
     def goodput(self, start: float = 0.0, end: float | None = None) -> float:
-        """Return Mbit/s between two times."""
+        """Return the goodput between two times, Mbit/s."""
         end = self.time[-1] if end is None else end
         return (self.acked_at(end) - self.acked_at(start)) * 8e-6 / (end - start)
 
@@ -60,10 +60,10 @@ class Transfer:
         return [self.goodput(second, second + 1) for second in range(int(self.time[-1]))]
 
     def period(self, start: float = 5.0) -> float | None:
-        """Return the mean time between two reductions, s: falls to less than 0.85 of the highest window since."""
+        """Return the mean interval between reductions, s: falls below 0.85 of the highest window since the last one."""
         falls, highest = [], 0
         for at, cwnd in zip(self.time, self.cwnd, strict=True):
-            # In recovery the window falls in steps, and below its target: one reduction.
+            # In recovery the window falls in steps, and below its target: a single reduction.
             if at < start or (falls and at - falls[-1] < RECOVERY):
                 continue
             highest = max(highest, cwnd)
@@ -74,7 +74,7 @@ class Transfer:
 
 
 class Host:
-    """A process in a namespace of its own."""
+    """A process in its own namespace."""
 
     def __init__(self, address: str) -> None:
         own, other = socket.socketpair()
@@ -99,14 +99,14 @@ class Host:
                 self._came.notify_all()
 
     def begin(self, do: str, **order: Any) -> int:  # noqa: ANN401
-        """Give an order; return its number."""
+        """Send an order; return its number."""
         self._number += 1
         document = {"do": do, "number": self._number, **order}
         self._link.sendall(json.dumps(document).encode() + b"\n")
         return self._number
 
     def end(self, number: int, patience: float = 120.0) -> dict[str, Any]:
-        """Wait for an order to be done."""
+        """Wait for an order to complete."""
         with self._came:
             if not self._came.wait_for(lambda: number in self._answers, patience):
                 raise TimeoutError(f"order {number}")
@@ -116,7 +116,7 @@ class Host:
         return answer
 
     def close(self) -> None:
-        """End the process, and with it the namespace."""
+        """End the process and thereby the namespace."""
         self.process.kill()
         self.process.wait()
         self._link.close()
@@ -132,7 +132,7 @@ class Path2:
         fds = [host.tun for host in self.hosts]
         script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]
         self.relay = subprocess.Popen(script, pass_fds=fds, stdout=subprocess.PIPE, text=True)
-        #: When the path has ended: packets that it carried, and those that left late.
+        #: After the path has ended: number of packets carried, and of those that left late.
         self.packets = self.late = 0
 
     def __enter__(self) -> Path2:
@@ -151,7 +151,7 @@ class Path2:
             host.close()
 
     def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0, block: int = 0) -> int:
-        """Begin a transfer under a congestion control, in writes of `block` bytes; return its number."""
+        """Start a transfer under a congestion control, in writes of `block` bytes; return its number."""
         order = {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block}
         return self.hosts[0].begin("send", to=ADDRESSES[1], **order)
 
@@ -162,7 +162,7 @@ class Path2:
         return Transfer(answer["control"], *columns)
 
     def send(self, control: str, seconds: float, pause: float = 0.0) -> Transfer:
-        """Transfer for so long."""
+        """Run a transfer of this duration."""
         return self.end(self.begin(control, seconds, pause))
 
     def sysctl(self, name: str, value: str) -> None:
@@ -171,7 +171,7 @@ class Path2:
             host.end(host.begin("sysctl", name=name, value=value))
 
     def ecn(self) -> None:
-        """Let connections use ECN."""
+        """Enable ECN."""
         self.sysctl("tcp_ecn", "1")
 
 
@@ -191,7 +191,7 @@ class Run:
             time.sleep(0.05)
 
     def stop(self) -> dict[str, Any]:
-        """End it as Ctrl-C does; return what it says."""
+        """End it as Ctrl-C does; return its document."""
         self.process.terminate()
         out, said = self.process.communicate(timeout=60)
         if not out:
@@ -209,7 +209,7 @@ class Run:
 
 
 def available() -> list[str]:
-    """Return the names of congestion controls that sockets can choose."""
+    """Return the names of congestion controls available to sockets."""
     return Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text(encoding="ascii").split()
 
 

@@ -1,8 +1,8 @@
-"""Proof that the kernel decides as the library does: `make kernel-proof`, as root, on Linux 6.10 or later.
+"""Proof that the kernel makes the library's decisions: `make kernel-proof`, as root, on Linux 6.10 or later.
 
-Algorithms are loaded, their events and decisions recorded while connections go through everything
-that the paths below put them through, and replayed on this machine: bit for bit, or the script ends
-with the event that differs. `--corpora` writes the small records that `make test` replays.
+Algorithms are loaded, their events and decisions recorded while connections meet all the conditions
+of the paths below, and replayed on this machine: equal to the bit, or the script ends with the
+event that differs. `--corpora` writes the small records that `make test` replays.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 NAMES = names("q")
 LOGS = Path(__file__).parents[2] / "crates/kernel/tests/logs"
 ALGORITHMS = ("reno", "cubic", "bbr3", "prague", "altcp")
-#: Kinds of events that a proof needs.
+#: Kinds of events that a proof must contain.
 WANTED = (
     "fast recovery",
     "timeout",
@@ -42,13 +42,14 @@ WANTED = (
     "application-limited ACK",
     "ACK with SACK",
 )
-#: The loopback device as a bottleneck: segments of half a kilobyte, one at a time, make many ACKs.
+#: The loopback device as a bottleneck: segments of half a kilobyte, one at a time, produce many
+#: ACKs.
 LOOPBACK = ("ip link set lo mtu 576 gso_max_segs 1", "tc qdisc replace dev lo root tbf rate {} burst 20kb limit 60000")
 
 
 @contextmanager
 def loaded(label: str) -> Iterator[str]:
-    """An algorithm in the kernel, under a name of its own, until the end of the block."""
+    """Load an algorithm into the kernel, under its own name, until the end of the block."""
     name = kernel.load(label, next(NAMES))
     try:
         yield name
@@ -57,7 +58,7 @@ def loaded(label: str) -> Iterator[str]:
 
 
 def incidents(name: str) -> None:
-    """ECN, idle times, an application that has little to send, and a path that stands still."""
+    """ECN, idle periods, an application-limited sender, and a path that stalls."""
     with Path2(8, 20, 40_000, mark_above=12_000) as path:
         path.ecn()
         numbers = [path.begin(name, 7, pause=pause, block=block) for pause, block in ((0.0, 0), (0.7, 0), (0.0, 500))]
@@ -67,7 +68,7 @@ def incidents(name: str) -> None:
 
 
 def many(name: str, rate: str, connections: int, seconds: float) -> None:
-    """Connections over a loopback device with a bottleneck, where segments are dropped."""
+    """Connections over a loopback device with a bottleneck that drops segments."""
     with Path2() as path:
         host = path.hosts[0]
         for command in LOOPBACK:
@@ -78,7 +79,7 @@ def many(name: str, rate: str, connections: int, seconds: float) -> None:
 
 
 def prove(label: str, events: int, rate: str) -> None:
-    """Record this many events of an algorithm at least, and replay them."""
+    """Record at least this many events of an algorithm, and replay them."""
     phases: Counter[str] = Counter()
     replayed = answers = flows = lost = cut = rounds = 0
     began = time.monotonic()
@@ -116,7 +117,7 @@ def prove(label: str, events: int, rate: str) -> None:
 
 
 def corpora(labels: list[str]) -> None:
-    """Write a small record of the kernel's decisions for each algorithm that is compiled for it."""
+    """Write a small record of the kernel's decisions for each algorithm compiled for it."""
     head("algorithm", "events", "bytes", *WANTED)
     for label in labels or [each.algorithm for each in kernel.objects()]:
         with loaded(label) as name, tempfile.TemporaryDirectory() as folder:
@@ -132,7 +133,7 @@ def corpora(labels: list[str]) -> None:
 
 
 def brief(name: str) -> None:
-    """Some two thousand events with everything in them."""
+    """Some two thousand events of every kind."""
     with Path2(3, 20, 15_000, mark_above=5_000) as path:
         path.ecn()
         path.end(path.begin(name, 2, pause=0.5))
@@ -148,7 +149,7 @@ def brief(name: str) -> None:
 
 
 def main() -> None:
-    """Prove it, or write the corpora."""
+    """Run the proof, or write the corpora."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("algorithms", nargs="*", help=f"labels; {', '.join(ALGORITHMS)} if none is named")
     parser.add_argument("--events", type=int, default=1_000_000, help="events of each, at least")

@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
-#: bpf(2) on each architecture, and its commands.
+#: Number of bpf(2) on each architecture, and its commands.
 SYSTEM_CALL = {"x86_64": 321, "aarch64": 280}
 NEXT_PROGRAM, PROGRAM_BY_ID, INFORMATION = 11, 13, 15
-#: Places in struct bpf_prog_info.
+#: Offsets in struct bpf_prog_info.
 INFORMATION_BYTES, NAME, RUN_NS, RUNS, VERIFIED = 232, 64, 192, 200, 216
-#: Mbit/s, ms, bytes of buffer: a half to four bandwidth-delay products.
+#: Mbit/s, ms, bytes of buffer: 0.5 to 4 BDP.
 PATHS = (
     (8.0, 20.0, 20_000),
     (8.0, 80.0, 80_000),
@@ -62,7 +62,7 @@ def _bpf(command: int, attributes: bytearray) -> int:
 
 
 def programs() -> dict[int, Program]:
-    """Return the programs that are in the kernel."""
+    """Return the programs in the kernel."""
     found: dict[int, Program] = {}
     number = 0
     while True:
@@ -85,7 +85,7 @@ def programs() -> dict[int, Program]:
 
 @contextmanager
 def measured(label: str) -> Iterator[tuple[str, set[int]]]:
-    """An algorithm in the kernel, whose programs' time is counted: its name, and their numbers."""
+    """Load an algorithm and measure its programs' time; yield its name and their numbers."""
     before = set(programs())
     STATISTICS.write_text("1")
     try:
@@ -103,7 +103,7 @@ def time_per_ack(own: set[int]) -> float:
 
 
 def objects(seconds: float) -> None:
-    """Each object on 20 Mbit/s."""
+    """Each object at 20 Mbit/s."""
     head("object", "kB", "instructions verified, largest program", "ns an ACK", "goodput Mbit/s", "mean RTT ms")
     for each in kernel.objects():
         with measured(each.algorithm) as (name, own), Path2(20, 40, 100_000) as path:
@@ -120,7 +120,7 @@ def objects(seconds: float) -> None:
 
 
 def rates(_seconds: float) -> None:
-    """The loopback device without a limit. Of the kernel's own algorithms the time cannot be counted: Gbit/s say it."""
+    """The unlimited loopback device, in Gbit/s: the time of the kernel's own algorithms cannot be measured."""
     head("algorithm", "Gbit/s", "ns an ACK in cong_control")
     for own in ("cubic", "bbr", "reno"):
         row(f"{own} (kernel's)", f"{loopback(own, 5):.1f}", "")

@@ -1,8 +1,8 @@
-"""Boot another kernel in an emulated machine, and load every compiled algorithm there: `make kernel-native-qemu`.
+"""Boot another kernel in a virtual machine, and load every compiled algorithm there: `make kernel-native-qemu`.
 
 Needs qemu-system-x86_64, a static busybox, dpkg and apt-get (Debian: qemu-system-x86
-busybox-static), which downloads the kernel's package, some 35 MB, into `target/`. Emulation in
-software: some minutes.
+busybox-static), which downloads the kernel's package, some 35 MB, into `target/`. The machine is
+emulated in software, which takes some minutes.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ ROOT = Path(__file__).parents[2]
 OBJECTS = ROOT / "crates/kernel/objects"
 FOLDER = ROOT / "target" / "other-kernel"
 NEEDED = "qemu-system-x86_64", "busybox", "dpkg", "apt-get", "apt-cache"
-#: Kernels with cong_control of four arguments, that Debian has beside its own.
+#: Packages of Debian's additional kernels in which cong_control has four arguments.
 PACKAGE = re.compile(r"^linux-image-6\.1[2-9]\.\S*cloud-amd64-unsigned$", re.MULTILINE)
-#: Longer than an emulated machine takes on a busy one, s.
+#: Longer than a virtual machine takes on a busy host, s.
 PATIENCE = 900
 INIT = """#!/bin/busybox sh
 /bin/busybox --install -s /bin
@@ -33,7 +33,7 @@ poweroff -f
 
 
 def kernel() -> Path:
-    """Return the image of the newest kernel there is a package of."""
+    """Return the image of the newest kernel that has a package."""
     there = sorted(FOLDER.glob("kernel/boot/vmlinuz-*"))
     if not there:
         listed = subprocess.run(["apt-cache", "pkgnames", "linux-image-6"], capture_output=True, text=True, check=True)
@@ -48,7 +48,7 @@ def kernel() -> Path:
 
 
 def disk(program: Path) -> Path:
-    """Return the first file system of the machine: busybox, the program, and the libraries that it needs."""
+    """Return the machine's initial file system: busybox, the program, and its libraries."""
     root = FOLDER / "root"
     shutil.rmtree(root, ignore_errors=True)
     for folder in ("bin", "proc", "sys", "dev"):
@@ -70,7 +70,7 @@ def disk(program: Path) -> Path:
 
 
 def main() -> int:
-    """Build, boot, and say what happened there."""
+    """Build and boot it, and report its output."""
     missing = [program for program in NEEDED if shutil.which(program) is None]
     if missing:
         raise SystemExit(f"other_kernel.py needs {', '.join(missing)}: install them")

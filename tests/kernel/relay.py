@@ -15,30 +15,31 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 
-#: Bytes of the largest packet.
+#: Size of the largest packet, bytes.
 PACKET = 2048
-#: Packets that are read at a time.
+#: Packets read at a time.
 BATCH = 64
-#: A packet that leaves so much after it was due is late, s: some four packets' time at 20 Mbit/s.
+#: A packet that leaves this long after its time is late, s: some four packet times at 20 Mbit/s.
 LATE = 0.002
 
 
 @dataclass
 class Direction:
-    """Packets on their way from one host to the other."""
+    """Packets in transit from one host to the other."""
 
     source: int
     sink: int
     #: One way, s.
     delay: float
-    #: Bit/s on the wire; 0: no limit.
+    #: Bit/s on the wire; 0 means no limit.
     rate: float = 0.0
     buffer: int = 0
-    #: Packets that find more bytes than this are CE-marked, if they can be; 0: none.
+    #: Packets that meet more queued bytes than this are CE-marked if ECN-capable; 0 disables
+    #: marking.
     mark_above: int = 0
-    #: The transmitter is free from here on.
+    #: Time from which the transmitter is free.
     free: float = 0.0
-    #: Packets that went, and those that went later than LATE.
+    #: Packets sent, and those sent later than LATE.
     packets: int = 0
     late: int = 0
     waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
@@ -58,7 +59,7 @@ class Direction:
         self.waiting.append((due + self.delay, packet))
 
     def release(self, now: float) -> None:
-        """Hand over what is due."""
+        """Send the packets that are due."""
         while self.waiting and self.waiting[0][0] <= now:
             due, packet = self.waiting.popleft()
             self.packets += 1

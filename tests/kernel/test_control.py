@@ -1,4 +1,4 @@
-"""Algorithms in control of real connections: that they are, and what becomes of the connections when they are not."""
+"""Algorithms in control of real connections, and what happens to the connections when they fail."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = names("t")
 
 @pytest.fixture
 def name() -> str:
-    """A name of its own."""
+    """A unique name."""
     return next(NAMES)
 
 
@@ -39,7 +39,7 @@ def nothing_is_left() -> Iterator[None]:
 
 
 def own_maps() -> list[str]:
-    """Return what `selfclock kernel check` finds registered or left."""
+    """Return the maps that `selfclock kernel check` finds registered or left."""
     found = json.loads(selfclock("check", "--json").stdout)["findings"]
     registered = next(row["found"] for row in found if row["what"] == "registered")
     return [] if registered == "nothing" else [registered]
@@ -53,7 +53,7 @@ def selfclock(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def goes_on(seconds: list[float], at_least: float = 5.0) -> bool:
-    """Tell whether no second was without goodput: a quarter of the path's 20 Mbit/s."""
+    """Return whether every second had goodput: a quarter of the path's 20 Mbit/s."""
     return min(seconds[1:]) > at_least
 
 
@@ -68,11 +68,11 @@ def test_this_machine_is_fit() -> None:
 
 @pytest.mark.parametrize("wait", [[], ["--busy"], ["--woken"], ["--realtime"]])
 def test_reno_fills_the_path(name: str, wait: list[str]) -> None:
-    """At least 90 % of what 20 Mbit/s of wire carry in payload, 1448 of 1500 bytes.
+    """At least 90 % of the payload rate of 20 Mbit/s on the wire, 1448 of 1500 bytes.
 
-    After slow start Reno's window swings between half and the whole of the path's capacity, 67
-    segments: 50 in the mean. A fifth more or less, since a loaded machine delays packets and
-    repeats losses.
+    After slow start Reno's window swings between half and all of the path's capacity, 67 segments:
+    50 on average. The tolerance is a fifth, because a loaded machine delays packets and repeats
+    losses.
     """
     with Path2() as path, Run(name, "reno", *wait) as run:
         transfer = path.send(name, 8)
@@ -89,7 +89,7 @@ def test_reno_fills_the_path(name: str, wait: list[str]) -> None:
 def test_paced_and_python(name: str, tmp_path: Path) -> None:
     """An algorithm in Python that paces at 8 Mbit/s on the wire, with 1448 bytes of payload in 1500, within 1.5 %.
 
-    The kernel paces payload bytes: a rate taken for one of payload would be 3.6 % too fast.
+    The kernel paces payload bytes: a wire rate applied to payload would be 3.6 % too fast.
     """
     file = tmp_path / "steady.py"
     file.write_text(
@@ -155,7 +155,7 @@ def test_killed_under_load_and_taken_over(name: str) -> None:
 
 
 def test_a_stopped_process(name: str) -> None:
-    """SIGSTOP for 5 s: the connection goes on under Reno, and the counters say so."""
+    """SIGSTOP for 5 s: the connection continues under Reno, and the counters say so."""
     with Path2() as path, Run(name) as run:
         number = path.begin(name, 13)
         time.sleep(4)
@@ -167,13 +167,13 @@ def test_a_stopped_process(name: str) -> None:
     assert goes_on(transfer.seconds()), transfer.seconds()
     assert said["fallbacks"] >= 1
     assert said["ended"]["fallback_acks"] > 1000
-    # Events waited in the ring: none is lost, none is missing.
+    # Events waited in the ring: none was lost or skipped.
     assert said["lost_events"] == said["gaps"] == 0
     assert said["fallback_events"] > 1000
 
 
 def test_names(name: str) -> None:
-    """Twice under one name, a bad name, a session ended from outside while it is stopped: one line each."""
+    """A name in use, an invalid name, a session ended from outside while stopped: one line each."""
     with Run(name) as run:
         twice = selfclock("run", "--algorithm", "reno", "--name", name, "--for", "1s")
         assert (twice.returncode, twice.stderr.count("\n")) == (2, 1)
@@ -200,7 +200,7 @@ def test_names(name: str) -> None:
 
 
 def test_without_privilege(name: str) -> None:
-    """Without capabilities: one line that says what is needed, and nothing is registered."""
+    """Without capabilities: one line says what is needed, and nothing is registered."""
 
     words = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "selfclock", "kernel"]
     words += ["run", "--algorithm", "reno", "--name", name, "--for", "1s"]
@@ -225,9 +225,9 @@ def test_two_algorithms_and_a_default(name: str) -> None:
 
 
 def test_a_record_replays(name: str, tmp_path: Path) -> None:
-    """The command itself demands equality to the last bit, and so does a later replay; traces and series are there.
+    """The command itself demands bit-for-bit equality, and so does a later replay; traces and series exist.
 
-    Marks, an idle application and losses are in it.
+    The record includes marks, an idle application and losses.
     """
     folder = tmp_path / "record"
     with Path2(mark_above=25_000) as path, Run(name, "cubic", "--record", str(folder)) as run:
@@ -248,7 +248,7 @@ def test_a_record_replays(name: str, tmp_path: Path) -> None:
 
 
 def test_more_connections_than_slots(name: str) -> None:
-    """1024 connections have a slot; those beyond go on under Reno, and are counted."""
+    """1024 connections have a slot; those beyond continue under Reno, and are counted."""
     code = (
         "import socket, sys, time\n"
         "listener = socket.create_server(('127.0.0.1', 0), backlog=2000)\n"
@@ -274,9 +274,9 @@ def test_more_connections_than_slots(name: str) -> None:
 
 
 def test_a_full_ring(name: str) -> None:
-    """A process that is stopped while the ring overflows: events are lost and counted, nothing stands still.
+    """A process is stopped while the ring overflows: events are lost and counted, and nothing stalls.
 
-    Afterwards the algorithm restarts from the window in force.
+    Afterwards the algorithm restarts from the current window.
     """
     code = (
         "import socket, sys, threading, time\n"

@@ -1,4 +1,4 @@
-"""FICCRD at a real device: windows are lowered while it runs, and pass untouched afterwards, however it ends."""
+"""FICCRD at a real device: windows are lowered while it runs, and pass unchanged afterwards, however it ends."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lab import ADDRESSES, Host, Path2, Transfer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Below the path's 20 Mbit/s, so that the edge limits the flow and the path does not.
+#: Below the path's 20 Mbit/s, so that the edge limits the flow, not the path.
 RATE_MBPS = 10.0
 
 
@@ -36,7 +36,7 @@ class Site:
         self.router.end(self.router.begin("sysctl", name="ip_forward", value="1"))
 
     def begin(self, seconds: float) -> int:
-        """Begin a transfer under the kernel's CUBIC; return its number."""
+        """Start a transfer under the kernel's CUBIC; return its number."""
         return self.source.begin("send", control="cubic", seconds=seconds, to=ADDRESSES[1], pause=0.0, mss=0)
 
     def end(self, number: int) -> Transfer:
@@ -45,12 +45,12 @@ class Site:
         return Transfer(answer["control"], *[list(column) for column in zip(*answer["samples"], strict=True)])
 
     def edge(self, *options: str) -> subprocess.Popen[str]:
-        """Start the command on the router, and wait until it is at its device."""
+        """Start the command on the router, and wait until it has attached to its device."""
         words = ["nsenter", "-t", str(self.router.process.pid), "-n", sys.executable, "-m", "selfclock", "kernel"]
         words += ["edge", "edge0", "--rate", f"{RATE_MBPS:g} Mbps", "--buffer", "100 kB", "--json", *options]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert process.stderr is not None
-        # Only of flows whose SYN it sees the edge knows the unit of windows.
+        # The edge knows the window scale only of flows whose SYN it has seen.
         assert process.stderr.readline().startswith("ficcrd is at edge0")
         return process
 
@@ -62,7 +62,7 @@ def ip(host: Host, *words: str) -> None:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    """Processes in namespaces of their own, with which all of it goes."""
+    """Processes in their own namespaces, which end with them."""
     with Path2() as path, contextlib.closing(Host("10.7.0.1")) as source:
         yield Site(path, source)
 
@@ -75,8 +75,8 @@ def test_the_source_is_held_to_its_rate(site: Site) -> None:
     found = site.end(number)
     assert process.returncode == 0, said
     [flow] = [flow for flow in json.loads(out)["flows"] if flow["data_bytes"] > 1_000_000]
-    # The rate of a flow is an average over 100 ms, and windows are of whole segments, of which the
-    # path has 17: 10 %.
+    # A flow's rate is an average over 100 ms, and windows are whole segments, 17 on this path: 10
+    # %.
     assert found.goodput(4, 8) == pytest.approx(RATE_MBPS * 1448 / 1500, rel=0.1), said
     assert flow["acks_lowered"] > 100
     assert flow["rtt_s"] == pytest.approx(0.02, rel=0.5)
@@ -84,7 +84,7 @@ def test_the_source_is_held_to_its_rate(site: Site) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_windows_pass_when_it_has_ended(site: Site, number: signal.Signals) -> None:
-    """Ended or killed, it is gone from the device, and the flow has the path again."""
+    """Ended or killed, it is gone from the device, and the flow has the path back."""
     process = site.edge()
     began = time.monotonic()
     transfer = site.begin(13)
@@ -98,7 +98,7 @@ def test_windows_pass_when_it_has_ended(site: Site, number: signal.Signals) -> N
 
 
 def test_only_watching_lowers_nothing(site: Site) -> None:
-    """It says what it would allow: the virtual queue is full, as the source sends at twice its rate."""
+    """It reports what it would allow: the virtual queue is full, because the source sends at twice its rate."""
     process = site.edge("--for", "5 s", "--only-watch")
     transfer = site.begin(6)
     out, said = process.communicate(timeout=60)

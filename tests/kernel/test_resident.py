@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 NAMES = names("n")
 CLONE_NEWNET = 0x40000000
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
-#: Payload that a bottleneck of 20 Mbit/s carries.
+#: Payload rate of a bottleneck of 20 Mbit/s.
 CAPACITY = 20 * 1448 / 1500
 
 
 @pytest.fixture
 def name() -> Iterator[str]:
-    """A name of its own, which is gone afterwards with everything that was loaded under it."""
+    """A unique name; afterwards everything loaded under it is removed."""
     own = next(NAMES)
     yield own
     kernel.unload_residents(own)
@@ -43,7 +43,7 @@ def name() -> Iterator[str]:
 
 
 def resident(name: str) -> kernel.Resident | None:
-    """Return what is in the kernel under this name."""
+    """Return the kernel's entry for this name."""
     return next((each for each in kernel.residents() if each.name == name), None)
 
 
@@ -54,7 +54,7 @@ def selfclock(*words: str) -> subprocess.CompletedProcess[str]:
 
 
 def good(*words: str) -> dict[str, Any]:
-    """Run a command that is to succeed; return its document."""
+    """Run a command that must succeed; return its document."""
     done = selfclock(*words, "--json")
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
@@ -62,7 +62,7 @@ def good(*words: str) -> dict[str, Any]:
 
 
 def refused(*words: str) -> str:
-    """Run a command that is to be refused in one line; return the line."""
+    """Run a command that must be refused in one line; return the line."""
     done = selfclock(*words)
     assert done.returncode == 2, done.stdout
     assert done.stderr.count("\n") == 1, done.stderr
@@ -70,13 +70,13 @@ def refused(*words: str) -> str:
 
 
 def test_no_process_is_needed(name: str) -> None:
-    """Loaded, the algorithm fills the path after the command has ended; unloaded, it is gone when its connection is."""
+    """A loaded algorithm fills the path without the command; unloaded, it disappears with its last connection."""
     assert good("load", "bbr3", "--name", name)["name"] == name
     assert name in available()
     with Path2() as path:
         transfer = path.send(name, 8)
     assert transfer.control == name
-    # BBRv3 aims at 1 % below the bottleneck, and starts in less than a second.
+    # BBRv3 aims at 1 % below the bottleneck, and its start-up takes less than a second.
     assert transfer.goodput(2) > 0.9 * CAPACITY
     there = resident(name)
     assert there is not None
@@ -85,7 +85,7 @@ def test_no_process_is_needed(name: str) -> None:
     assert there.acks > 1000
     assert there.events > there.acks
     assert (there.without_state, there.recorded, there.lost_records) == (0, 0, 0)
-    # The ACK of the handshake comes before the algorithm begins.
+    # The ACK of the handshake comes before the algorithm starts.
     assert there.fallback_acks <= there.flows_so_far
     status = selfclock("status")
     assert name in status.stdout
@@ -93,7 +93,7 @@ def test_no_process_is_needed(name: str) -> None:
 
 
 def test_every_algorithm_loads_by_its_label(name: str) -> None:
-    """Each line of `kernel list` is an algorithm that the verifier of this kernel accepts."""
+    """Each line of `kernel list` is an algorithm that this kernel's verifier accepts."""
     labels = [each.algorithm for each in kernel.objects()]
     assert {"highspeed", "reno+hystart++", "reno+limited"} <= set(labels)
     for label in labels:
@@ -105,7 +105,7 @@ def test_every_algorithm_loads_by_its_label(name: str) -> None:
 
 
 def test_parameters_reach_the_kernel(name: str, tmp_path: Path) -> None:
-    """One object serves all parameters: the decisions are those of this beta, and not those of the usual one."""
+    """One object serves all parameters: the decisions match this beta, and not the default."""
     good("load", "cubic", "--set", "beta=0.3", "--name", name)
     with Path2() as path, kernel.Recording(tmp_path / "events", name) as recording:
         path.send(name, 5)
@@ -119,7 +119,7 @@ def test_parameters_reach_the_kernel(name: str, tmp_path: Path) -> None:
 
 
 def test_twice_and_while_connections_run(name: str) -> None:
-    """A second time is refused. Unloaded, the connection goes on under the algorithm, and another may have the name."""
+    """A second load is refused. After an unload the connection continues under the algorithm, and the name is free."""
     good("load", "bbr3", "--name", name)
     assert "is loaded already, with bbr3" in refused("load", "cubic", "--name", name)
     assert "is registered already" in refused("run", "--algorithm", "reno", "--name", name, "--for", "1s")
@@ -141,7 +141,7 @@ def test_twice_and_while_connections_run(name: str) -> None:
 
 
 def test_names_of_others(name: str) -> None:
-    """Algorithms of Linux are not taken from it, and sessions of `run` stay what they are."""
+    """Algorithms of Linux are not replaced, and sessions of `run` are unaffected."""
     assert "'reno' is registered already" in refused("load", "cubic", "--name", "reno").replace('"', "'")
     bridge = next(NAMES)
     with Run(bridge, "reno") as run:
@@ -150,7 +150,7 @@ def test_names_of_others(name: str) -> None:
             both = [path.end(number) for number in (path.begin(bridge, 5), path.begin(name, 5))]
         assert [transfer.control for transfer in both] == [bridge, name]
         assert sum(transfer.goodput(1) for transfer in both) > 0.8 * CAPACITY
-        # One does not take over what is the other's, and each can be taken away by itself.
+        # Neither takes over the other's name, and each can be unloaded alone.
         assert [each["name"] for each in good("unload", name)["unloaded"]] == [name]
         assert bridge in available()
         good("load", "vegas", "--name", name)
@@ -161,7 +161,7 @@ def test_names_of_others(name: str) -> None:
 
 
 def in_a_namespace(work: Any) -> None:  # noqa: ANN401
-    """Do something in a thread with a network namespace of its own."""
+    """Run a function in a thread with its own network namespace."""
     failed: list[BaseException] = []
 
     def body() -> None:
@@ -179,11 +179,11 @@ def in_a_namespace(work: Any) -> None:  # noqa: ANN401
 
 
 def test_default_of_a_namespace(name: str) -> None:
-    """New connections of the namespace have it, those of the host do not; afterwards all is as before."""
+    """New connections of the namespace use it, those of the host do not; afterwards everything is as before."""
     host = DEFAULT.read_text()
 
     def work() -> None:
-        # In a namespace CUBIC cannot be the default.
+        # CUBIC cannot be the default in a namespace.
         DEFAULT.write_text("reno")
         done = good("load", "bbr3", "--name", name, "--default")
         assert (done["default"], done["default_before"]) == ("namespace", "reno")
@@ -199,7 +199,7 @@ def test_default_of_a_namespace(name: str) -> None:
 
 
 def test_default_that_cannot_be_set(name: str) -> None:
-    """Then nothing is loaded: half of what was asked for is nothing."""
+    """Then nothing is loaded: the request succeeds as a whole or not at all."""
     script = f"mount -o bind,ro /proc/sys /proc/sys && exec {sys.executable} -m selfclock kernel load bbr3 --default"
     words = ["unshare", "--net", "--mount", "sh", "-c", f"{script} --name {name}"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
@@ -209,7 +209,7 @@ def test_default_that_cannot_be_set(name: str) -> None:
 
 
 def test_a_record_is_replayed(name: str, tmp_path: Path) -> None:
-    """Connections that begin while it is recorded, with every decision; the one that was there before is counted."""
+    """Connections that start while recording have every decision; one that started before is counted."""
     record = tmp_path / "record"
     good("load", "cubic", "--name", name)
     with Path2() as path:
@@ -237,7 +237,7 @@ def test_a_record_is_replayed(name: str, tmp_path: Path) -> None:
 
 
 def test_a_recorder_is_killed(name: str, tmp_path: Path) -> None:
-    """The ring fills, events are counted as lost and decisions go on; the next recording is whole."""
+    """The ring fills, events are counted as lost and decisions continue; the next recording is complete."""
     good("load", "cubic", "--name", name)
     command = [sys.executable, "-m", "selfclock", "kernel", "record", str(tmp_path / "killed"), name]
     recorder = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -253,7 +253,7 @@ def test_a_recorder_is_killed(name: str, tmp_path: Path) -> None:
         assert there.recorder is None
         assert there.lost_records > 0
         assert "was killed" in refused("replay", str(tmp_path / "killed"))
-        # Twice: the end of the first, when its object goes, does not end the second.
+        # Twice: when the first one's object disappears, it must not end the second.
         for number in range(2):
             with kernel.Recording(tmp_path / f"events{number}", name) as recording:
                 path.send(name, 2)
@@ -264,7 +264,7 @@ def test_a_recorder_is_killed(name: str, tmp_path: Path) -> None:
 
 
 def test_without_root(name: str, tmp_path: Path) -> None:
-    """One line that says what is needed, and nothing is loaded."""
+    """One line says what is needed, and nothing is loaded."""
     prefix = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", sys.executable, "-m", "selfclock", "kernel"]
     for words in (["load", "bbr3", "--name", name], ["status"], ["record", str(tmp_path / "record")], ["unload", name]):
         done = subprocess.run([*prefix, *words], capture_output=True, text=True, check=False, timeout=60)
@@ -275,7 +275,7 @@ def test_without_root(name: str, tmp_path: Path) -> None:
 
 
 def test_nothing_is_left() -> None:
-    """No map, no name and no default of these tests."""
+    """No map, name or default of these tests remains."""
     own = [each.name for each in kernel.residents() if each.name.endswith(f"_{os.getpid()}"[:8])]
     assert not own
     assert kernel.check()[-1].what == "loaded"

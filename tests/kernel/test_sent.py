@@ -1,4 +1,4 @@
-"""Each packet is reported as a device takes it."""
+"""Each packet is reported when a device takes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NAMES = names("s")
 
 
 def test_each_packet_is_reported(tmp_path: Path) -> None:
-    """With one segment a packet there are at least as many events as segments; all replays bit for bit, at the end."""
+    """With one segment per packet there are at least as many events as segments; all replays are equal to the bit."""
     name = next(NAMES)
     with Path2() as path:
         host = ["nsenter", "-t", str(path.hosts[0].process.pid), "-n"]
@@ -27,8 +27,8 @@ def test_each_packet_is_reported(tmp_path: Path) -> None:
         segments = found.acked[-1] / 1448
         assert found.control == name
         assert found.goodput(2) > 15
-        # One event a segment, and one for every ACK, of which there is one for each two segments or
-        # more.
+        # One event per segment, and one for every ACK, of which there is at least one per two
+        # segments.
         assert said["events"] > segments
         assert said["lost_events"] == 0
         assert said["fallbacks"] == 0

@@ -1,4 +1,4 @@
-"""A twin of a scenario: its three runs, and that nothing of it stays, however it ends."""
+"""A twin of a scenario: its runs, and that nothing remains, however it ends."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ access = { rate = "1 Gbps", delay = "1 ms" }
 congestion_control = { window = "reno", counting = "per-byte", halved = "window", threshold = "whole-segments" }
 """
 
-#: A busy machine is late; these tests are of what happens, not of when.
+#: A busy machine is late; these tests check results, not times.
 ANY_TIME = ("--p99", "1 min", "--worst", "1 min")
 
 
@@ -33,18 +33,18 @@ def begin(folder: Path) -> subprocess.Popen[str]:
     (folder / "path.toml").write_text(SCENARIO, encoding="utf-8")
     words = [sys.executable, "-m", "selfclock", "kernel", "twin", str(folder / "path.toml"), "--out"]
     words += [str(folder / "out"), *ANY_TIME, "--json"]
-    # A killed twin leaves its temporary folder: each of these has its own place for it.
+    # A killed twin leaves its temporary folder, so each test has its own.
     environment = {**os.environ, "TMPDIR": str(folder)}
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
 
 
 def own_names() -> list[str]:
-    """Return the names that a twin registers."""
+    """Return the names registered by a twin."""
     return [name for name in available() if name.startswith("sc")]
 
 
 def test_four_runs(tmp_path: Path) -> None:
-    """The simulator, the library's Reno by both ways, and the kernel's come to the same goodput on real links."""
+    """The simulator, the library's Reno in both ways, and the kernel's Reno reach the same goodput on real links."""
     process = begin(tmp_path)
     out, said = process.communicate(timeout=120)
     assert process.returncode == 0, said
@@ -56,7 +56,7 @@ def test_four_runs(tmp_path: Path) -> None:
     assert goodputs["resident"] == pytest.approx(goodputs["simulated"], rel=0.05)
     assert runs["bridge"]["acks_answered"] > 1000
     assert runs["resident"]["acks_answered"] > 1000
-    # The ACK of the SYN is handled before the kernel lets the algorithm begin (tcp_rcv_synsent).
+    # The ACK of the SYN is handled before the kernel initializes the algorithm (tcp_rcv_synsent).
     assert runs["resident"]["acks_fallback"] <= 1
     assert "Side by side" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert own_names() == []
@@ -64,7 +64,7 @@ def test_four_runs(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_nothing_is_left(tmp_path: Path, number: signal.Signals) -> None:
-    """Ended in the middle of the run in the kernel: no name, no host, no half result."""
+    """Interrupted during the run in the kernel: no name, no host, no partial result remains."""
     process = begin(tmp_path)
     deadline = time.monotonic() + 60
     while not own_names():
@@ -84,7 +84,7 @@ def test_nothing_is_left(tmp_path: Path, number: signal.Signals) -> None:
 
 
 def hosts() -> list[str]:
-    """Return the processes of hosts that run the programs of a twin."""
+    """Return the processes of hosts that run a twin's programs."""
     found = []
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         try:

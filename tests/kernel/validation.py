@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 NAMES = names("v")
-#: Where samples of the comparison go, a line of JSON a run.
+#: File for the samples of the comparison, one line of JSON per run.
 KEPT: Path | None = None
-#: The kernel's own, and the library's. Linux counts segments, halves whole windows and grows slow
-#: start by all that is acknowledged.
+#: The kernel's own algorithms, and the library's. Linux counts segments, halves whole windows, and
+#: grows slow start by all acknowledged data.
 PAIRS = (
     ("reno", "reno:counting=per-byte,threshold=whole-segments,halved=window,segments_per_ack=1000"),
     ("cubic", "cubic+hystart++"),
@@ -43,25 +43,25 @@ PATHS = ((20.0, 20.0, 50_000), (50.0, 40.0, 250_000))
 
 
 def row(*cells: object) -> None:
-    """Print a row of a table."""
+    """Print a table row."""
     sys.stdout.write("| " + " | ".join(str(cell) for cell in cells) + " |\n")
     sys.stdout.flush()
 
 
 def head(*cells: str) -> None:
-    """Print the head of a table."""
+    """Print a table header."""
     sys.stdout.write("\n")
     row(*cells)
     row(*["---"] * len(cells))
 
 
 def fallbacks(said: dict[str, Any]) -> str:
-    """Say how many events met Reno."""
+    """Describe how many events fell back to Reno."""
     return f"{said['fallback_events']}/{said['events']}"
 
 
 def compare(runs: int, seconds: float) -> None:
-    """The crate's Reno and CUBIC against the kernel's own, in turns."""
+    """The crate's Reno and CUBIC against the kernel's own, alternating."""
     head("path", "algorithm", "goodput Mbit/s", "mean window", "the same from 15 s on", "period s", "retransmissions",
          "ACKs under Reno", "packets late")  # fmt: skip
     for mbps, rtt, buffer in PATHS:
@@ -76,7 +76,7 @@ def compare(runs: int, seconds: float) -> None:
 
 @dataclass(frozen=True)
 class Tried:
-    """A run of a comparison."""
+    """One run of a comparison."""
 
     transfer: Transfer
     fallback_events: int
@@ -85,7 +85,7 @@ class Tried:
 
 
 def one_run(where: tuple[float, float, int], what: str, name: str | None, seconds: float) -> Tried:
-    """Send under the kernel's algorithm, or under one of the library with a name."""
+    """Send under the kernel's algorithm, or a named one of the library."""
     with contextlib.ExitStack() as stack:
         path = stack.enter_context(Path2(*where))
         run = stack.enter_context(Run(name, what, "--realtime")) if name else None
@@ -114,7 +114,7 @@ def measures(tried: Sequence[Tried]) -> list[str]:
 
 
 def senders(_runs: int, seconds: float) -> None:
-    """Every sender of the crate in control of a connection on 20 Mbit/s, and the replay of all of them."""
+    """Every sender of the crate in control of a connection at 20 Mbit/s, and the replay of all of them."""
     head("sender", "goodput Mbit/s", "mean RTT ms", "retransmissions", "fallbacks", "events under Reno", "replayed")
     total = 0
     for each in algorithms():
@@ -141,7 +141,7 @@ def senders(_runs: int, seconds: float) -> None:
 
 
 def million(_runs: int, seconds: float) -> None:
-    """Replay of a million real events over ten algorithms: segments of 256 bytes make many ACKs."""
+    """Replay of a million real events over ten algorithms: segments of 256 bytes produce many ACKs."""
     head("algorithm", "goodput Mbit/s", "decisions replayed, all equal", "events under Reno")
     total = 0
     for label in ("reno", "cubic+hystart++", "bbr3", "altcp", "vegas", "bic", "fast", "highspeed", "prague", "ltcp"):
@@ -158,14 +158,14 @@ def million(_runs: int, seconds: float) -> None:
 
 
 def program_time() -> tuple[int, int]:
-    """Return the time of `cong_control` in all programs, ns, and its runs: with kernel.bpf_stats_enabled."""
+    """Return total time (ns) and calls of `cong_control` in all programs: with kernel.bpf_stats_enabled."""
     listed = subprocess.run(["bpftool", "prog", "show", "-j"], capture_output=True, text=True, check=True).stdout
     own = [one for one in json.loads(listed) if one.get("name") == "cong_control"]
     return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in own)
 
 
 def loopback(name: str, seconds: float) -> float:
-    """Send over the loopback device as fast as it goes; return Gbit/s."""
+    """Send over the loopback device at full speed; return Gbit/s."""
     code = (
         "import socket, sys, threading, time\n"
         "listener = socket.create_server(('127.0.0.1', 0))\n"
@@ -187,7 +187,7 @@ def loopback(name: str, seconds: float) -> float:
 
 
 def cost(_runs: int, seconds: float) -> None:
-    """Latency and cost of the three ways to wait, and the highest rate of events."""
+    """Latency and cost of the three ways to wait, and the highest event rate."""
     ways: dict[str, Sequence[str]] = {
         "nap 200 us": [],
         "nap 200 us, realtime": ["--realtime"],
@@ -230,7 +230,7 @@ def cost(_runs: int, seconds: float) -> None:
 
 
 def corpus(_runs: int, _seconds: float) -> None:
-    """Write the corpora of `crates/kernel/tests/logs` again: short connections with everything that can happen."""
+    """Rewrite the corpora of `crates/kernel/tests/logs`: short connections with every kind of event."""
     folder = Path(__file__).parents[2] / "crates/kernel/tests/logs"
     folder.mkdir(exist_ok=True)
     situations: dict[str, Callable[[str], None]] = {
@@ -279,7 +279,7 @@ def marked(name: str) -> None:
 
 
 def stalled(name: str) -> None:
-    """The path stands still for half a second, whose timeout is spurious, and for two, with a second timeout."""
+    """The path stalls for half a second, which causes a spurious timeout, and for two, with a second timeout."""
     with Path2(8, 20, 25_000) as path:
         number = path.begin(name, 8)
         for wait, pause in ((1.5, 0.5), (1.5, 2.0)):

@@ -1,4 +1,4 @@
-"""The built page, served as `selfclock lab` does, and Chromium."""
+"""The built page, served as by `selfclock lab`, and Chromium."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Half an hour at 50 Mbit/s: neither memory nor lateness may grow. What `make live-endurance` runs.
+"""Half an hour at 50 Mbit/s, in which neither memory nor lateness may grow: `make live-endurance`.
 
-A line a minute; exit status 1 if the memory of the process grew by more than what its series take,
-if the lateness of 99 % of the packets doubled, if more than 1 % were later than 1 ms, or if the
-latest was later than the machine's own longest standstill by more than 10 ms.
+It prints a line per minute. The exit status is 1 if the memory of the process grew by more than its
+series take, if the lateness of 99 % of the packets doubled, if more than 1 % were later than 1 ms,
+or if the latest exceeded the machine's own longest stall by more than 10 ms.
 """
 
 from __future__ import annotations
@@ -27,28 +27,28 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 
-#: Bound on the growth of memory, MB per hour: samples of six links, ten a second, 100 bytes each,
+#: Bound on the growth of memory, MB per hour: samples of six links, ten per second, 100 bytes each,
 #: in vectors that double.
 GROWTH_MB_PER_HOUR = 6 * 36_000 * 100 * 2 / 1e6
 
-#: Bounds of lateness, s: those of a valid emulation; the worst case is counted beyond the machine's
-#: own standstill.
+#: Bounds of lateness, s: those of a valid emulation; the worst case excludes the machine's own
+#: longest stall.
 P99_S, BEYOND_S = 1e-3, 10e-3
 
-#: The first tenth is not judged: memory is taken once, and caches are cold.
+#: The first tenth is not judged: memory is being allocated, and caches are cold.
 WARM = 0.1
 
 
 class Watch:
-    """Memory and lateness, a line a minute."""
+    """Memory and lateness, one line per minute."""
 
     def __init__(self) -> None:
         self.begun = self.said = time.monotonic()
-        #: Time in s, memory in MB, lateness of 99 % and of the latest so far, s.
+        #: Time in s, memory in MB, lateness of 99 % and worst lateness so far, s.
         self.lines: list[tuple[float, float, float, float]] = []
 
     def __call__(self, status: Callable[[], str]) -> None:
-        """Note what is, once a minute or twenty times a run."""
+        """Record the present state, once a minute or twenty times per run."""
         now = time.monotonic()
         if now < self.said + min(60.0, ARGUMENTS.seconds / 20):
             return
@@ -68,7 +68,7 @@ def memory_mb() -> float:
 
 
 def main() -> None:
-    """Run it and judge."""
+    """Run and judge it."""
     scenario = sc.dumbbell(bottleneck="50 Mbps", rtt="40 ms", buffer="1 bdp", flows=["cubic"], duration="1 h")
     scenario = scenario.with_overrides(["record.interval=100 ms"])
     hosts = emulated_hosts(scenario)

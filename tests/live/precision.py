@@ -1,11 +1,11 @@
-"""How exact the emulator's time is, and how much it carries: what `make live-bench` runs, as root, on an idle machine.
+"""Timing accuracy and capacity of the emulator: `make live-bench`, as root, on an idle machine.
 
-One-way delays of datagrams over a path of 20 ms, idle and beside 100 Mbit/s; and what TCP gets
-through a path of 100 Gbit/s without delay and with 20 ms. A delay includes the way through the
+It measures one-way delays of datagrams over a path of 20 ms, idle and with 100 Mbit/s of load; and
+the throughput of TCP over a path of 100 Gbit/s without delay and with 20 ms. A delay includes the
 kernel at both ends.
 
     python precision.py              measure, and print a table
-    python precision.py probe HOST   send a datagram each 3 ms
+    python precision.py probe HOST   send a datagram every 3 ms
     python precision.py load HOST    send 100 Mbit/s
     python precision.py sink FILE    write the one-way delays of probes, s
 """
@@ -47,9 +47,9 @@ def scenario_text(rate: str, delay: str) -> str:
 
 
 def send_at(host: str, port: int, every_s: float, size: int) -> None:
-    """Send datagrams of this payload in equal intervals, each with its time."""
+    """Send datagrams of this payload at equal intervals, each with its time."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
-        # Not connected: until the sink is there, nobody wants them, and that is no error.
+        # Unconnected, so that sending before the sink exists is no error.
         there = (socket.gethostbyname(host), port)
         begun = following = time.monotonic()
         while following < begun + SECONDS:
@@ -59,7 +59,7 @@ def send_at(host: str, port: int, every_s: float, size: int) -> None:
 
 
 def sink(file: Path) -> None:
-    """Take probes until a second has passed without one, after the first; the kernel discards the load's."""
+    """Receive probes until, after the first, a second has passed without one; the kernel discards the load."""
     delays = []
     with (
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probes,
@@ -96,7 +96,7 @@ def emulated(text: str, commands: Sequence[tuple[str, Sequence[str]]]) -> Summar
 
 
 def delays(*, loaded: bool) -> str:
-    """Measure one-way delays; return a line."""
+    """Measure one-way delays; return a table line."""
     program = str(HERE / "precision.py")
     with tempfile.TemporaryDirectory() as directory:
         file = Path(directory) / "delays.json"
@@ -117,7 +117,7 @@ def delays(*, loaded: bool) -> str:
 
 
 def ceiling(delay: str) -> str:
-    """Measure what one TCP connection gets through; return a line."""
+    """Measure the throughput of one TCP connection; return a table line."""
     program = str(HERE / "traffic.py")
     send = (program, "send", "{right}", "5001", "--for", str(SECONDS), "--control", "cubic")
     commands = [("right", (program, "receive", "5001")), ("left", send)]
@@ -131,12 +131,12 @@ def ceiling(delay: str) -> str:
 
 
 def main() -> None:
-    """Do what the arguments say."""
+    """Run the given program."""
     match sys.argv[1:]:
         case ["probe", host]:
             send_at(host, PROBES, PROBE_EVERY_S, 64)
         case ["load", host]:
-            # The emulation ends before it does, and its host with it.
+            # The emulation, and its host with it, ends first.
             with contextlib.suppress(OSError):
                 send_at(host, LOAD, (PAYLOAD_BYTES + 28) * 8 / LOAD_BPS, PAYLOAD_BYTES)
         case ["sink", file]:

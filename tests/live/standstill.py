@@ -1,8 +1,8 @@
-"""How long the machine itself stood still: a thread that only sleeps, with the highest priority of real time.
+"""How long the machine itself stalled: a thread that only sleeps, with the highest real-time priority.
 
-A virtual machine may be stopped by its host for tens of milliseconds. Nothing inside runs then, so
-no program can be on time, and steal time need not show it. `Standstill` measures it beside an
-emulation, in a process of its own.
+A host may stop a virtual machine for tens of milliseconds. Nothing inside runs then, so no program
+can be on time, and steal time need not show it. `Standstill` measures such gaps beside an
+emulation, in a separate process.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import sys
 import time
 from typing import Any
 
-#: Length of a sleep, s: a tenth of the smallest gap that is counted.
+#: Length of a sleep, s: a tenth of the smallest counted gap.
 STEP_S = 0.0005
 
-#: Gaps from this on are counted, s.
+#: Shortest counted gap, s.
 COUNTED_S = 0.005
 
 
@@ -36,7 +36,7 @@ class Standstill:
 
 
 def main() -> None:
-    """Sleep until SIGTERM; print the longest gap and how many there were, as JSON."""
+    """Sleep until SIGTERM; print the longest gap and the number of gaps, as JSON."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(os.sched_get_priority_max(os.SCHED_FIFO)))
     except PermissionError:

@@ -1,11 +1,11 @@
-"""The kernel's token bucket filter beside the emulator: one TCP connection through each, at the same rates.
+"""The kernel's token bucket filter against the emulator: one TCP connection through each, at the same rates.
 
     python tbf.py    measure, and print a line for each rate
 
 Both have a router with a queue of 100 packets and no delay. The filter counts frames, 14 bytes more
-a packet than the emulator, which counts from the IP header on, so each is held against its own
-share of payload. Needs root, `ip`, `tc` and `unshare`; `make live-bench` runs it where they are
-there.
+per packet than the emulator, which counts from the IP header, so each is compared with its own
+payload fraction. Needs root, `ip`, `tc` and `unshare`; `make live-bench` runs it where these are
+available.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def run(*words: str) -> None:
 
 
 def namespace(stack: ExitStack) -> int:
-    """Return the process of a network namespace that is gone with it, after a minute at the latest."""
+    """Return the process of a network namespace that ends with it, after at most a minute."""
     process = subprocess.Popen(["unshare", "--net", "sleep", "60"])
     stack.callback(process.wait)
     stack.callback(process.kill)
@@ -85,7 +85,7 @@ def through_filter(rate_mbps: int) -> float:
 
 
 def received(process: int) -> int:
-    """Return the bytes of frames that the receiver's device has taken."""
+    """Return the bytes of frames received by the receiver's device."""
     words = inside(process, "ip", "-statistics", "-json", "link", "show", "dev", "in")
     return int(json.loads(subprocess.run(words, check=True, capture_output=True).stdout)[0]["stats64"]["rx"]["bytes"])
 

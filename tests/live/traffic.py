@@ -21,10 +21,10 @@ import sys
 import time
 from pathlib import Path
 
-#: Seconds between two samples of TCP_INFO.
+#: Sampling interval of TCP_INFO, s.
 SAMPLE_S = 0.02
 
-#: Fields of the kernel's `struct tcp_info` (linux/tcp.h): place and format.
+#: Fields of the kernel's `struct tcp_info` (linux/tcp.h): offset and format.
 FIELDS = {
     "state": (0, "B"),
     "ca_state": (1, "B"),
@@ -42,13 +42,13 @@ FIELDS = {
 
 
 def tcp_info(connection: socket.socket) -> dict[str, int]:
-    """Return what the kernel says of a connection."""
+    """Return the kernel's information on a connection."""
     read = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
     return {name: struct.unpack_from(kind, read, at)[0] for name, (at, kind) in FIELDS.items()}
 
 
 def receive(port: int) -> None:
-    """Take what connections bring, until it is ended."""
+    """Receive from connections until ended."""
     chooser = selectors.DefaultSelector()
     listener = socket.create_server(("", port))
     chooser.register(listener, selectors.EVENT_READ)
@@ -71,9 +71,9 @@ def receive(port: int) -> None:
 
 
 def send(host: str, port: int, seconds: float, control: str, samples: Path | None) -> None:
-    """Send as much as there is room for; sample the state of the connection meanwhile."""
+    """Send as much as fits; sample the state of the connection meanwhile."""
     connection = socket.socket()
-    # Before connecting: a socket that began under a pacing algorithm stays paced.
+    # Before connecting: a socket that started under a pacing algorithm stays paced.
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
     connection.connect((host, port))
     connection.setblocking(False)
@@ -93,13 +93,13 @@ def send(host: str, port: int, seconds: float, control: str, samples: Path | Non
                 continue
     if samples is not None:
         samples.write_text(json.dumps(found), encoding="utf-8")
-    # What is still in the buffer is nobody's business any more.
+    # Data still in the buffer is discarded.
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()
 
 
 def echo(port: int) -> None:
-    """Send datagrams back, until it is ended."""
+    """Echo datagrams until ended."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
         here.bind(("", port))
         while True:
@@ -108,7 +108,7 @@ def echo(port: int) -> None:
 
 
 def probe(host: str, port: int, seconds: float, every: float) -> None:
-    """Send datagrams and print quantiles of the times until they are back, in ms."""
+    """Send datagrams and print quantiles of their round-trip times, in ms."""
     times = []
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
         here.connect((host, port))
@@ -135,7 +135,7 @@ def probe(host: str, port: int, seconds: float, every: float) -> None:
 
 
 def main() -> None:
-    """Run one of the programs, before all that is not in real time: one that is starved measures the machine."""
+    """Run one of the programs with real-time priority: a starved one would measure the machine."""
     with contextlib.suppress(OSError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     parser = argparse.ArgumentParser()

@@ -1,11 +1,11 @@
-"""The kernel's TCP on the emulator against the simulator, on the same six paths: what `make live-validation` runs.
+"""The kernel's TCP on the emulator against the simulator, on the same six paths: `make live-validation`.
 
 Each row is one flow of the kernel's own reno, cubic or bbr through `selfclock emulate`, and one of
-the simulator's through `selfclock run`, both of 30 s. What is there already is not run again; the
-table goes to docs/validation-linux.md with `--write`. A row with a packet that left too late is run
-again, up to `--attempts` times; then the attempt whose latest packet was least late stands, marked.
-Lateness alone decides, not what was measured. The paths were chosen so that every rate, round-trip
-time, buffer and queue discipline is in one, before the first run.
+the simulator's through `selfclock run`, both for 30 s. Existing rows are not repeated; `--write`
+puts the table into docs/validation-linux.md. A row with a packet that left too late is repeated, up
+to `--attempts` times; then the attempt whose worst packet was least late is used and marked. Only
+lateness decides, not the measurements. The paths were chosen before the first run, so that each
+rate, round-trip time, buffer and queue discipline occurs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent.parent / "docs" / "validation-linux.md"
 BEGIN, END = "<!-- table -->", "<!-- end of the table -->"
 
-#: Length of a run, and from when on levels and rates are averaged: the slowest slow start is over
+#: Length of a run, and the start of averaging of levels and rates: the slowest slow start has ended
 #: by then.
 DURATION_S, SETTLED_S = 30.0, 5.0
 
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def title(self) -> str:
-        """Its description, for people."""
+        """Its description, for readers."""
         return f"{self.rate_mbps} Mbit/s, {self.rtt_ms} ms, {self.buffer_bdp:g} BDP, {self.queue}"
 
     def scenario(self, control: str) -> str:
@@ -84,9 +84,9 @@ CASES = (
     Case(100, 80, 1, "codel"),
 )
 
-#: The kernel's algorithm, and what is nearest to it here. Linux counts acknowledged segments
-#: without a limit in slow start, halves the window and not the flight, and rounds to whole segments
-#: (net/ipv4/tcp_cong.c).
+#: The kernel's algorithm, and its closest counterpart here. Linux counts acknowledged segments
+#: without a limit in slow start, halves the window instead of the flight, and rounds to whole
+#: segments (net/ipv4/tcp_cong.c).
 ALGORITHMS = {
     "reno": '{ window = "reno", counting = "per-byte", halved = "window", threshold = "whole-segments", '
     "segments_per_ack = 1000 }",
@@ -123,13 +123,13 @@ def simulated(case: Case, control: str) -> Measured:
 
 
 def emulated(case: Case, name: str, directory: Path) -> tuple[Measured, dict[str, Any]]:
-    """Run the kernel; return what its sender saw, and the lateness of the emulator."""
+    """Run the kernel; return its sender's measurements, and the lateness of the emulator."""
     directory.mkdir(parents=True, exist_ok=True)
     scenario, samples = directory / f"{case.name}.toml", directory / f"{case.name}-{name}.json"
     scenario.write_text(case.scenario('"reno"'), encoding="utf-8")
     out = directory / f"{case.name}-{name}"
     traffic = [sys.executable, str(HERE / "traffic.py")]
-    # Room for four times the product: the kernel's default of 4 MB counts its own overhead.
+    # Room for four BDPs: the kernel's default of 4 MB includes its own overhead.
     words = [
         sys.executable, "-m", "selfclock", "emulate", str(scenario), "--out", str(out), "--no-live",
         "--sysctl", "net.ipv4.tcp_wmem=4096 16384 67108864", "--sysctl", "net.ipv4.tcp_rmem=4096 131072 67108864",
@@ -161,7 +161,7 @@ def _drops(links: list[Any]) -> int:
 
 
 def row(case: Case, name: str, directory: Path, attempts: int) -> dict[str, Any]:
-    """Return a row of the comparison: from its file if it was valid, else of the first valid or least late attempt."""
+    """Return a row of the comparison: from its file if valid, else from the first valid or least late attempt."""
     kept = directory / f"{case.name}-{name}.row.json"
     if kept.exists():
         found: dict[str, Any] = json.loads(kept.read_text(encoding="utf-8"))
@@ -180,7 +180,7 @@ def row(case: Case, name: str, directory: Path, attempts: int) -> dict[str, Any]
 
 
 def table(rows: list[dict[str, Any]]) -> str:
-    """Return the comparison as a table of Markdown."""
+    """Return the comparison as a Markdown table."""
     lines = [
         "| path | algorithm | goodput, Mbit/s | smoothed RTT, ms | window, segments | drops | late, ms: 99 %, worst |",
         "|---|---|---|---|---|---|---|",
@@ -204,7 +204,7 @@ def _difference(kernel: float, simulator: float) -> str:
 
 
 def main() -> None:
-    """Run what is not there yet, and print the table."""
+    """Run the missing rows, and print the table."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path, default=Path("results/live-validation"))
     parser.add_argument("--write", action="store_true", help="write the table into docs/validation-linux.md")

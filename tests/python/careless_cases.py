@@ -1,7 +1,8 @@
 """Inputs of careless users, named and grouped: input, exit status, and words of the message.
 
 `test_careless.py` runs them. A case is a change of a small scenario, an algorithm, a grid, or a
-command line. What needs more than that, a full disk or a signal, is in `test_careless_places.py`.
+command line. Cases that need more, such as a full disk or a signal, are in
+`test_careless_places.py`.
 """
 
 from __future__ import annotations
@@ -40,16 +41,16 @@ class Own(sc.CongestionControl):
 
 @dataclass(frozen=True)
 class Case:
-    """Something that a user gives."""
+    """An input from a user."""
 
     group: str
     name: str
     arguments: tuple[str, ...]
     status: int
-    #: Words of standard error; for what is accepted, those of a note.
+    #: Words of standard error; for accepted input, those of a note.
     words: tuple[str, ...] = ()
     files: tuple[tuple[str, str | bytes], ...] = ()
-    #: The message is a traceback of the user's own code.
+    #: Whether the message is a traceback of the user's own code.
     own_traceback: bool = False
 
 
@@ -75,7 +76,7 @@ def _settings(group: str, settings: dict[str, tuple[int, str]]) -> Iterator[Case
 
 
 def _commands(group: str, commands: dict[str, tuple[int, str]]) -> Iterator[Case]:
-    """Command lines, words parted by spaces: status and words."""
+    """Command lines, words separated by spaces: status and words."""
     for line, (status, words) in commands.items():
         yield Case(group, line, tuple(word.replace("_", " ") if "__" not in word else word for word in line.split()),
                    status, _split(words))  # fmt: skip
@@ -266,7 +267,7 @@ C2 = [
         },
     ),
 ]
-# A topology that is a graph, with its mistakes.
+# A graph topology, with mistakes.
 C2 += [
     Case("c2", name, RUN, 2, _split(words), (("small.toml", GRAPH.replace(old, new)),))
     for name, old, new, words in [

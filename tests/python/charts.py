@@ -1,4 +1,4 @@
-"""Reads back the contents of a page's charts."""
+"""Reads the contents of a page's charts."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ import numpy as np
 
 
 def unpacked_text(packed: str) -> str:
-    """A text as a page holds it."""
+    """Return a text embedded in a page."""
     return gzip.decompress(base64.b64decode(packed)).decode()
 
 
 def unpacked_document(packed: str) -> Any:  # noqa: ANN401
-    """A document as a page holds it, its arrays as lists."""
+    """Return a document embedded in a page, its arrays as lists."""
     data = gzip.decompress(base64.b64decode(packed))
     (length,) = struct.unpack_from("<I", data)
     arrays = data[4 + length :]
@@ -34,7 +34,7 @@ def unpacked_document(packed: str) -> Any:  # noqa: ANN401
 
 
 def charts(page: str) -> list[Any]:
-    """All charts of a page."""
+    """Return all charts of a page."""
     return [
         unpacked_document(packed) for packed in re.findall(r'<script type="application/gzip">([^<]*)</script>', page)
     ]

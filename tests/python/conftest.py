@@ -1,4 +1,4 @@
-"""Shared by the tests."""
+"""Shared fixtures."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: Other systems do not hold a process to these limits, or have no such files.
+#: Other systems do not enforce these limits on a process, or have no such files.
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process and files of Linux")
-#: Windows has no SIGINT for one process alone, and cannot hold signals back.
+#: Windows cannot send SIGINT to a single process, or hold signals back.
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
-# A shell lets what it starts in the background ignore SIGINT, which is inherited; tests send it.
+# A shell starts background processes with SIGINT ignored, which is inherited; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 SMALL = """\
@@ -46,7 +46,7 @@ start_jitter = "100 ms"
 """
 
 
-#: One link of a graph of three nodes: c is not reached.
+#: One link of a graph of three nodes: c cannot be reached.
 GRAPH = """\
 schema = 1
 duration = "1 s"
@@ -66,7 +66,7 @@ to = "b"
 
 @cache
 def built_in_schema() -> dict[str, Any]:
-    """Return the schema of scenarios without the algorithms that other tests have registered in this process."""
+    """Return the schema of scenarios without algorithms registered by other tests in this process."""
     done = subprocess.run([sys.executable, "-m", "selfclock", "schema"], capture_output=True, text=True, check=True)
     schema: dict[str, Any] = json.loads(done.stdout)
     return schema
@@ -93,7 +93,7 @@ def selfclock(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the command line in this process, in an empty directory: no second is spent on imports."""
+    """Runs the command line in this process, in an empty directory, without the second that imports take."""
     monkeypatch.chdir(tmp_path)
 
     def run(*arguments: object) -> subprocess.CompletedProcess[str]:

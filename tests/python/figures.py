@@ -1,4 +1,4 @@
-"""A figure with an element of every kind, and one whose series have colours of their own."""
+"""A figure with every kind of element, and one whose series have explicit colours."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def everything() -> Figure:
 
 
 def coloured() -> Figure:
-    """A series of every kind that a legend can name, each of its own colour."""
+    """A series of every kind that a legend can name, each in its own colour."""
     figure = Figure(x="time (s)", y="goodput (Mbit/s)")
     panel = figure.panel
     panel.points([0, 1], [0, 1], colour="#0072B2", marker=".", size=2.5, label="points")

@@ -1,4 +1,4 @@
-"""Properties of every figure: axes with quantities and units, series that show something and can be told apart."""
+"""Properties of every figure: axes with quantities and units, series that are visible and distinguishable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from selfclock.figure import Axis, Element, Figure, Panel
     from selfclock.parts import Illustration
 
-#: Quantities that are counts, parts or ratios, and so have no unit; and names of what was tried.
+#: Quantities without a unit, because they are counts, fractions or ratios; and names of settings.
 WITHOUT_UNIT = {
     "TCP's part of its fair share": "a ratio",
     "smaller throughput over larger": "a ratio",
@@ -42,13 +42,13 @@ WITHOUT_UNIT = {
 
 
 def faults(illustrations: Sequence[Illustration], *, short: bool = False) -> list[str]:
-    """Say what a reader of these figures would miss; in figures of `short` runs there may be nothing to see yet."""
+    """List what a reader of these figures would miss; figures of `short` runs may be empty."""
     found = [f"{each.id}: {fault}" for each in illustrations for fault in figure_faults(each.figure)]
     return [fault for fault in found if not (short and fault.endswith("shows nothing"))]
 
 
 def figure_faults(figure: Figure) -> Iterator[str]:
-    """Say what a reader of a figure would miss."""
+    """List what a reader of a figure would miss."""
     by_label: dict[str, set[tuple[object, ...]]] = {}
     for row in figure.panels:
         for column, panel in enumerate(row):
@@ -76,7 +76,7 @@ def _series_faults(panel: Panel, by_label: dict[str, set[tuple[object, ...]]]) -
         look = look_of(element)
         if look is None:
             continue
-        # What has no label belongs to what it looks like.
+        # An element without a label belongs to the series with its look.
         if element.label:  # type: ignore[union-attr]
             by_look.setdefault(look, set()).add(element.label)  # type: ignore[union-attr]
             by_label.setdefault(element.label, set()).add(look)  # type: ignore[union-attr]
@@ -94,7 +94,7 @@ def _values(element: Element) -> Iterator[np.ndarray]:
 
 
 def look_of(element: Element) -> tuple[object, ...] | None:
-    """Return by what an element is told from others; none if nobody would."""
+    """Return the properties that distinguish an element; `None` if there are none."""
     match element:
         case Line():
             return "line", element.colour, element.dash, element.marker

@@ -1,4 +1,4 @@
-"""Scenarios at the edges of what may be asked: `make load` runs them whole, the tests for a short time."""
+"""Scenarios at the limits of what may be requested: `make load` runs them in full, the tests for a short time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Case:
     text: str
     #: Simulated time in the tests.
     short: str
-    #: Least utilisation of the first link in the whole run: it must really have carried the load.
+    #: Minimum utilization of the first link over the whole run, so that it really carried the load.
     busy: float
 
 

@@ -1,9 +1,9 @@
-"""Whether hosts of emulations can be made here, and how a test gets to be root in namespaces of its own.
+"""Whether hosts of emulations can be created here, and how a test becomes root in its own namespaces.
 
     python namespaces.py COMMAND...
 
-runs a command as root of a user namespace, with an empty network and an empty /run: what it changes
-is gone afterwards.
+runs a command as root of a user namespace, with an empty network and an empty /run: its changes are
+gone afterwards.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from selfclock.emulate.sandbox import SandboxError, sandboxes
 
 
 def setup(name: str, address: str, **other: object) -> Setup:
-    """Return the setup of a host in a user namespace of its own, which anyone can have, root or not."""
+    """Return the setup of a host in its own user namespace, which needs no root."""
     usual = {"hosts": "10.201.0.1 a\n10.201.0.2 b\n", "unprivileged": True, "way_out": False, "sysctls": {}}
     return Setup(**{**usual, "resolver": None, "name": name, "address": address, **other})  # type: ignore[arg-type]
 
 
 @cache
 def obstacle() -> str | None:
-    """Return why no host can be made on this machine; none if one can."""
+    """Return why no host can be created on this machine; `None` if one can."""
     if not sys.platform.startswith("linux"):
         return "namespaces are of Linux"
     try:
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def living(mark: str) -> list[int]:
-    """Return the processes that have a mark in their environment."""
+    """Return the processes with a mark in their environment."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

@@ -2,8 +2,8 @@
 
 A block of `sh` is run by bash and a block of `python` by this interpreter, in the order of the
 page; all Python of a page shares its names. A block with a title is a file of that name. A block of
-`text` with the title "prints" must be, line by line, in what the block before it printed. TOML must
-be what selfclock accepts.
+`text` with the title "prints" must appear, line by line, in the output of the previous block. TOML
+must be accepted by selfclock.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-#: Blocks that begin so take minutes: `make docs-long` runs them, `make test` does not.
+#: Blocks with these starts take minutes: `make docs-long` runs them, `make test` does not.
 LONG = {
     "selfclock reproduce": "every experiment of a paper",
     "selfclock evaluate altcp": "a whole scorecard",
 }
 
-#: Blocks that begin so are not run by either, and why.
+#: Blocks with these starts are run by neither, with the reason.
 NOT_RUN = {
     "selfclock run quic.toml": "needs a build with real stacks, `make quic`",
     "selfclock evaluate quinn": "needs a build with real stacks, `make quic`",
@@ -47,7 +47,7 @@ NOT_RUN = {
     "cargo run --release -p my-aimd": "its crate has a test of its own, which `make test` runs",
 }
 
-#: The scenario around a part that a page shows.
+#: The scenario around a fragment shown on a page.
 NETWORK = """\
 schema = 1
 duration = "1 s"
@@ -88,13 +88,13 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def reason_not_to_run(block: Block, *, long: bool) -> str | None:
-    """Say why a block is left out; `None`: it is run."""
+    """Return why a block is skipped; `None` if it is run."""
     left_out = NOT_RUN if long else {**NOT_RUN, **LONG}
     return next((why for begin, why in left_out.items() if block.commands.startswith(begin)), None)
 
 
 def check_toml(text: str) -> None:
-    """Refuse what is no scenario, no grid, and no part of a scenario."""
+    """Refuse text that is neither a scenario, nor a grid, nor a part of a scenario."""
     if text.startswith("congestion_control"):
         for line in text.splitlines():
             sc.Scenario.parse(f"{NETWORK}[[flow]]\n{line}\n", "a flow")
@@ -106,7 +106,7 @@ def check_toml(text: str) -> None:
 
 
 class Reader:
-    """Goes through a page in the current directory."""
+    """Runs a page in the current directory."""
 
     def __init__(self, page: str, *, long: bool) -> None:
         self._page, self._long = page, long
@@ -114,7 +114,7 @@ class Reader:
         self._printed = ""
 
     def read(self) -> None:
-        """Run every block; the first that fails ends it."""
+        """Run every block, up to the first that fails."""
         for block in blocks(self._page):
             try:
                 self._block(block)
@@ -137,7 +137,7 @@ class Reader:
             ["bash", "-uo", "pipefail", "-c", block.text],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8", check=False,
         )  # fmt: skip
-        # What a page shows going wrong goes wrong, with the status that it says.
+        # A failure shown on a page must occur, with the stated status.
         said = re.search(r"# exits with (\d+)", block.text)
         if done.returncode != (int(said[1]) if said else 0):
             message = f"exit status {done.returncode}\n{done.stdout}"
@@ -159,16 +159,16 @@ class Reader:
 
 
 def surroundings(directory: Path) -> dict[str, str]:
-    """Give a directory what a checkout has that is built, and return the environment of a shell in it."""
+    """Add the built parts of a checkout to a directory, and return the environment of a shell in it."""
     (directory / "examples").symlink_to(ROOT / "examples")
     (directory / ".venv").symlink_to(sys.prefix)
     tools = Path(sys.executable).parent
-    # As wide as the pages are, and without colours.
+    # As wide as the pages, and without colours.
     return {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "80", "NO_COLOR": "1"}
 
 
 def run(page: str, directory: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    """Read a page in an empty directory, in a process of its own."""
+    """Run a page in an empty directory, in its own process."""
     return subprocess.run(
         [sys.executable, __file__, *options, page],
         cwd=directory, env=surroundings(directory), capture_output=True, text=True, check=False,
@@ -176,7 +176,7 @@ def run(page: str, directory: Path, *options: str) -> subprocess.CompletedProces
 
 
 def main() -> None:
-    """Read one page here, or all of them, each in a directory of its own."""
+    """Run one page here, or all of them, each in its own directory."""
     long = "--long" in sys.argv
     named = [argument for argument in sys.argv[1:] if argument != "--long"]
     if named:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from selfclock.scenario.toml import to_toml
 
-#: Packets that a run may send at most, about.
+#: Approximate maximum number of packets of a run.
 PACKETS = 1_500
 
 WINDOWS = (
@@ -25,14 +25,14 @@ def chance(draw: st.DrawFn, of: int) -> bool:
 
 
 def milliseconds(draw: st.DrawFn, least: int, most: int) -> str:
-    """Return a time, with a fraction now and then."""
+    """Return a time, sometimes with a fraction."""
     fraction = draw(st.sampled_from(["", ".5", ".123456789"]))
     return f"{draw(st.integers(least, most))}{fraction} ms"
 
 
 @st.composite
 def queues(draw: st.DrawFn) -> str | dict[str, Any]:
-    """Return what stands after `queue =`."""
+    """Return a value of `queue`."""
     limit = draw(
         st.sampled_from(["5 packets", "1 packet", "20 packets", "1 bdp", "0.3 bdp", "4 bdp", "9 kB", "unlimited"])
     )
@@ -51,13 +51,13 @@ def queues(draw: st.DrawFn) -> str | dict[str, Any]:
 
 @st.composite
 def traces(draw: st.DrawFn, rate: int) -> dict[str, str]:
-    """Return a delivery trace of about this mean rate, kbit/s: steady, in bursts, or now and then nothing for long."""
+    """Return a delivery trace of about this mean rate, kbit/s: steady, bursty, or with long pauses."""
     now, words = 0, []
     for _ in range(draw(st.integers(1, 12))):
         count = draw(st.sampled_from([1, 1, 2, 7]))
         now += max(count * 12_000 // rate, 1) * draw(st.sampled_from([0, 1, 1, 2]))
         words.append(f"{now}x{count}")
-    # The end, which must not be the beginning.
+    # The end, which must differ from the start.
     words.append(str(now + draw(st.integers(1, 20))))
     return {"opportunities": " ".join(words)}
 
@@ -89,7 +89,7 @@ def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
 
 @st.composite
 def networks(draw: st.DrawFn, rate: int, duration_ms: int) -> tuple[dict[str, Any], list[str], list[tuple[str, str]]]:
-    """Return a network, the links where routers may stand, and the ends of flows (none: the defaults)."""
+    """Return a network, the links where routers are allowed, and the ends of flows (empty for defaults)."""
     access: dict[str, Any] = {
         "rate": f"{rate * draw(st.sampled_from([1, 3, 20]))} kbps",
         "delay": milliseconds(draw, 0, 10),
@@ -205,7 +205,7 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
 
 @st.composite
 def losses(draw: st.DrawFn, duration_ms: int) -> dict[str, Any]:
-    """Return losses by chance, in turn, or all for a time."""
+    """Return random or periodic losses, or an outage."""
     kinds = draw(st.sampled_from([["data", "ack", "syn"], ["data", "datagram"], ["syn-ack"], ["ack"]]))
     pattern = draw(
         st.sampled_from(
@@ -221,7 +221,7 @@ def losses(draw: st.DrawFn, duration_ms: int) -> dict[str, Any]:
 
 @st.composite
 def tampering(draw: st.DrawFn) -> dict[str, Any]:
-    """Return what a router changes that it should only forward."""
+    """Return the fields that a router changes although it should only forward."""
     written = draw(
         st.sampled_from(
             [{"receive_window": "0 B"}, {"receive_window": "20 kB"}, {"options": "duplicate"}, {"options": "swap"}]

@@ -61,7 +61,7 @@ def at_least(measured: float, limit: float) -> Verdict:
 
 
 def order(values: list[float], *, rising: bool, margin: float = MARGIN) -> Verdict:
-    """Each value exceeds the previous one by the margin in the right direction; or only the last the first."""
+    """Each value differs from the previous by the margin in the right direction; or the last from the first."""
     if not rising:
         values = values[::-1]
     if all(later > earlier and later >= earlier * (1 + margin) for earlier, later in pairwise(values)):
