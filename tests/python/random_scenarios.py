@@ -252,7 +252,7 @@ def routers(draw: st.DrawFn, rate: int, links: list[str], duration_ms: int) -> d
 def scenarios(draw: st.DrawFn) -> str:
     """Return the text of a scenario."""
     rate = draw(st.sampled_from([64, 500, 2_000, 10_000, 80_000]))
-    # Packets of 1500 B at the rate of the bottleneck in this time.
+    # Packets of 1500 B at the bottleneck's rate in this time.
     duration_ms = min(PACKETS * 12_000 // rate, draw(st.sampled_from([500, 2_000, 10_000])))
     network, links, ends = draw(networks(rate, duration_ms))
     document: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The ALTCP paper's claims: verdicts from figures alone, and the way from runs to claims on tiny runs."""
+"""The ALTCP paper's claims: verdicts from figures alone, and the path from runs to claims on tiny runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from selfclock.papers.adaptive_layered.verdicts import (
 from selfclock.papers.intervals import Interval, interval
 from selfclock.studies import run_studies
 
-#: Runs of a few round trips: what they measure means nothing, that they are judged does.
+#: Runs of a few round trips: their measurements are meaningless, but they must be judged.
 TINY = 1 / 500
 
 
@@ -43,7 +43,7 @@ def test_the_same_to_within_5_percent() -> None:
 
 
 def test_the_t_interval_of_a_mean() -> None:
-    """Of 1, 2, 3, 4, 5 the deviation is 1.5811, and t of 4 degrees of freedom 2.7764 (any table): 1.963."""
+    """The deviation of 1, 2, 3, 4, 5 is 1.5811, and t for 4 degrees of freedom 2.7764 (any table): 1.963."""
     held = interval([1, 2, 3, 4, 5])
     assert held.mean == 3
     assert held.half == pytest.approx(1.963, abs=0.001)
@@ -63,7 +63,7 @@ def test_better_than_all_or_some_beyond_the_margin() -> None:
     assert order_verdict(own, [[0.5] * 4, [0.8] * 4]) == "reproduced"
     assert order_verdict(own, [[0.5] * 4, [0.94] * 4]) == "direction"
     assert order_verdict(own, [[0.94] * 4]) == "not reproduced"
-    # Above, but by less than the margin; above by more, but not surely.
+    # Above, but by less than the margin; above by more, but not significantly.
     assert order_verdict(own, [[0.86] * 4]) == "not reproduced"
     assert order_verdict([0.9, 0.5, 0.9, 0.5], [[0.6] * 4]) == "not reproduced"
 
@@ -88,7 +88,7 @@ def test_no_less_at_most_and_nearer() -> None:
 
 def test_the_same_run_in_two_programs() -> None:
     row = ns2.ROWS[0]
-    # ns-2 counts what is on the wire, 1500 B of 1460.
+    # ns-2 counts wire bytes, 1500 for 1460 of payload.
     same = ns2.Own((803.7, 26.5), row.drops + 90, row.cuts, row.timeouts)
     assert ns2.same_run(same, row) == "reproduced"
     assert ns2.same_run(replace(same, drops=row.drops + 100), row) == "direction"
@@ -159,7 +159,7 @@ def test_names_of_scenarios_are_unique_and_those_of_claims_exist() -> None:
     mentioned = {name for claim in findings.claims for name in claim.scenarios}
     mentioned |= {name for figure in findings.figures for name in figure.scenarios}
     assert mentioned <= set(names)
-    # What is written down is what figures are drawn from without the long runs.
+    # The recorded data suffice to draw the figures without the long runs.
     for setting in pairs.SETTINGS:
         if setting.long:
             held = findings.data[setting.name]
@@ -174,9 +174,10 @@ def test_layers_begin_where_layered_tcp_has_them() -> None:
 
 
 def test_what_a_loss_takes_over_what_the_window_grows_by() -> None:
-    """ALTCP alone, 250 Mbit/s, 60 ms: 2500 segments of path and buffer, so the sixth layer and a loss of 15 %.
+    """ALTCP alone, 250 Mbit/s, 60 ms: path and buffer hold 2500 segments, so the sixth layer and a loss of 15 %.
 
-    In the steady state it takes 0.15 W/K round trips. 5 %: growth over whole samples.
+    In steady state recovering it takes 0.15 W/K round trips. Tolerance 5 %: growth over whole
+    samples.
     """
     run = scenario("alone", 250, [sender({"window": "altcp"}, 60)], seconds=60, samples_s=0.01).run()
     held = convergence.losses(run, "flow1", 60)
@@ -189,7 +190,7 @@ def test_what_a_loss_takes_over_what_the_window_grows_by() -> None:
 
 
 def test_equation_1_asks_which_flow_takes_longer_to_recover() -> None:
-    """W_R/(K_R K): 300 segments at 4 a round trip take 75, 60 at 2 take 30, and 60 at 0.5 take 120."""
+    """W_R/(K_R K): 300 segments at 4 per round trip take 75, 60 at 2 take 30, and 60 at 0.5 take 120."""
     higher = convergence.Loss(time_s=9.0, window=2000.0, taken=300.0, growth=4.0, layer=4, stored=1.5)
     lower = convergence.Loss(time_s=9.0, window=400.0, taken=60.0, growth=2.0, layer=2, stored=1.5)
     slower = convergence.Loss(time_s=9.0, window=400.0, taken=60.0, growth=0.5, layer=4, stored=1.5)
@@ -203,9 +204,10 @@ def test_equation_1_asks_which_flow_takes_longer_to_recover() -> None:
 
 
 def test_the_time_from_loss_to_loss() -> None:
-    """Reno on 10 Mbit/s and 40 ms with a queue of one product, 33 packets: from 33 to 67 segments, one in each round
-    trip, which takes what the window does at the rate of the link, 1.2 ms for each segment. 10 %: a
-    round trip more for the repair.
+    """Reno on 10 Mbit/s and 40 ms with a queue of one BDP, 33 packets: from 33 to 67 segments.
+
+    The window grows by one per round trip, which lasts as long as the window at the link's rate, 1.2 ms
+    per segment. Tolerance 10 %: one more round trip for recovery.
     """
     run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     measured = single.cycle(run)
@@ -213,7 +215,7 @@ def test_the_time_from_loss_to_loss() -> None:
 
 
 def test_what_a_loss_takes() -> None:
-    """As above: Reno halves. 5 %: the window of the sample before is up to a segment and a half smaller."""
+    """As above: Reno halves. Tolerance 5 %: the window of the previous sample is up to a segment and a half smaller."""
     run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     assert single.reductions(run) == pytest.approx([0.5] * len(single.reductions(run)), rel=0.05)
     assert single.reductions(run)

@@ -1,4 +1,4 @@
-"""Sweep files that are nearly right: each is a grid, or an error that says where; nothing else comes out."""
+"""Sweep files that are nearly right: each is a grid, or gives an error with its location; nothing else happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from selfclock.sweep.grid import Grid
 
 ROOT = Path(__file__).parents[2]
 
-#: Pieces of sweep files, right and wrong; a file is some of them in any order.
+#: Fragments of sweep files, right and wrong; a file consists of some of them in any order.
 LINES = [
     "schema = 1",
     "schema = 2",

@@ -35,7 +35,7 @@ def test_scenario_properties() -> None:
     assert scenario.flow_names == ["flow1", "flow2"]
     assert "bottleneck" in scenario.link_names
     assert scenario.with_seed(9).seed == 9
-    # An override of anything else once brought the seed of the file back.
+    # Regression: any other override used to restore the file's seed.
     assert scenario.with_seed(9).with_overrides(["duration=1 s"]).seed == 9
     assert scenario.with_seed(9).with_overrides(["seed=3"]).seed == 3
     assert scenario.seed == 1
@@ -60,11 +60,11 @@ def test_short_connections_have_rows_and_completion_times(tmp_path: Path) -> Non
     assert rows["size_bytes"].sum() == short["offered_bytes"]
     complete = rows.drop_nulls("completion_s")
     assert complete.height == short["completed"] == sum(size["completed"] for size in short["by_size"])
-    # A handshake and at least one round trip more.
+    # A handshake and at least one more round trip.
     assert complete["completion_s"].min() > 0.040
     smallest = complete.filter(pl.col("size_bytes") <= 10_000)["completion_s"]
     assert short["by_size"][0]["p50_s"] == smallest.quantile(0.5, "lower")
-    # Poisson in number, exponential in size: the standard error of the sum of n is √(2/n) of it.
+    # Poisson in number, exponential in size: the relative standard error of the sum of n is √(2/n).
     assert abs(short["offered_bps"] / 5e6 - 1) < 4 * (2 / rows.height) ** 0.5
     sc.publish(result, tmp_path / "out")
     assert pl.read_parquet(tmp_path / "out" / "connections.parquet").equals(rows)
@@ -72,7 +72,7 @@ def test_short_connections_have_rows_and_completion_times(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("rtt", ["20 ms", "26 ms", "30 ms", "34 ms", "38 ms"])
 def test_the_95th_percentile_is_not_below_the_minimum(rtt: str) -> None:
-    """It is the middle of a bin up to 1.6 % wide, which was below the only value there was on every second path."""
+    """It is the middle of a bin up to 1.6 % wide, which was below the only value on every second path."""
     constant = {"receive_window": "1 segment", "delayed_ack": "off", "handshake": False}
     flow = sc.dumbbell(bottleneck="10 Gbps", rtt=rtt, duration="2 s", transport=constant).run().summary["flows"][0]
     minimum, most = flow["rtt_min_s"], flow["rtt_p95_s"]

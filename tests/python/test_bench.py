@@ -13,9 +13,9 @@ from selfclock.scenario import Scenario
 
 def test_mechanisms_are_measured_beside_drop_tail() -> None:
     plain, queues = bench_mechanisms(lambda _: None, ["drop-tail", "fq-codel"])
-    # The same twice, in turns; one machine in a hundred times as slow as itself would be news.
+    # The same case twice, alternating; a factor of ten between them is impossible.
     assert 0.1 < plain["of_drop_tail"] < 10
-    # A packet of FQ-CoDel is hashed, queued, and costs events of its own.
+    # FQ-CoDel hashes and queues each packet, and needs additional events.
     assert queues["of_drop_tail"] > 1
 
 
@@ -26,19 +26,19 @@ def test_every_mechanism_is_known(name: str) -> None:
 
 
 def test_memory_of_a_packet_in_flight() -> None:
-    """A packet takes 64 bytes on its way and 24 at its sender, both in rings with an eighth more places at most."""
+    """A packet takes 64 bytes in transit and 24 at its sender, in rings with at most an eighth to spare."""
     memory = bench._in_a_process("--memory", "B1")
     if memory is None:
         pytest.skip("the system does not say what is in memory")
     before, packets, then = memory
     assert packets > 20_000
-    # Some of it may be in pages that the process had before.
+    # Part of it may be in pages that the process already had.
     assert 80 <= (then - before) / packets <= 100
 
 
 @pytest.mark.alone
 def test_python_adds_little_to_a_run() -> None:
-    """All that Python adds to a run is CPU time of the process that is not the engine's."""
+    """Python's overhead is the CPU time of the process minus the engine's."""
     text = """
         schema = 1
         name = "long"
@@ -53,5 +53,5 @@ def test_python_adds_little_to_a_run() -> None:
     result = Scenario.parse(text).run(progress=lambda _: None)
     _ = result.summary, result.flows, result.links
     whole = time.process_time() - began
-    # Of a run of a second 5 % would be 50 ms; this one takes some tenths of a second.
+    # 5 % of a one-second run would be 50 ms; this one takes some tenths of a second.
     assert whole - result.summary["cpu_s"] < 0.05 * max(1.0, result.summary["cpu_s"])

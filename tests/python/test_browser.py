@@ -1,6 +1,6 @@
-"""Every page that selfclock writes, in a real browser: it works offline, complains of nothing, and can be used.
+"""Every page that selfclock writes, in a real browser: it works offline, reports no errors, and is usable.
 
-A page is opened once, by the first test that needs it: to unpack the chart library takes a second
+A page is opened once, by the first test that needs it: unpacking the chart library takes a second
 or two.
 """
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "msedge")
 PAGES = ("run", "compare", "reproduce", "sweep", "evaluate")
-#: A desktop, and a telephone of 2022.
+#: A desktop, and a phone of 2022.
 DESKTOP, PHONE = (1280, 900), (390, 844)
-#: Milliseconds that a step may take on a machine that has other things to do.
+#: Milliseconds that a step may take on a busy machine.
 PATIENCE = 120_000
 
 
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
     if path is None:
         pytest.skip(f"there is no Chromium here, under none of {', '.join(CHROMIUM)}; CHROMIUM=path says where one is")
     with sync_playwright() as playwright:
-        # In a container there is no sandbox to be had, and the pages are our own.
+        # Containers have no sandbox, and the pages are our own.
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
         yield browser
         browser.close()
@@ -66,11 +66,11 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Visit:
-    """A page that is open, and what it has complained of."""
+    """An open page, and its errors."""
 
     def __init__(self, browser: Browser, path: Path) -> None:
         self._name = path.parent.name
-        # It begins in the dark: at first all charts failed there, and there only.
+        # It starts in dark mode: at first all charts failed there, and only there.
         settings: Any = {"color_scheme": "dark", "offline": True}
         self.page: Page = browser.new_context(**settings).new_page()
         self.page.set_default_timeout(PATIENCE)
@@ -90,16 +90,16 @@ class Visit:
             self.complaints.append(f"asked for {url}")
 
     def use(self, size: tuple[int, int], scheme: str) -> None:
-        """On a screen of this size, light or dark as the system is; wait until everything is drawn."""
+        """Use this screen size and colour scheme; wait until everything is drawn."""
         self.page.set_viewport_size({"width": size[0], "height": size[1]})
         self.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         charts = self.page.locator(".chart")
         for number in range(charts.count()):
-            # Each is drawn when it comes into view.
+            # Each is drawn when scrolled into view.
             charts.nth(number).evaluate("place => place.scrollIntoView()")
             charts.nth(number).locator("svg.main-svg").first.wait_for()
         if shots := os.environ.get("SCREENSHOTS"):
-            # For people, who should look.
+            # Keeps the page visible for a human.
             self.page.wait_for_timeout(500)
             self.page.evaluate("scrollTo(0, 0)")
             self.page.screenshot(path=Path(shots) / f"{self._name}-{size[0]}-{scheme}.png", full_page=True)
@@ -124,7 +124,7 @@ def test_figures_are_there_offline_in_dark_and_light(visit: Callable[[str], Visi
     for scheme in ("dark", "light"):
         visited.use(DESKTOP, scheme)
         assert page.locator("html").get_attribute("data-theme") == scheme
-        # 7: the stricter of the two limits of WCAG 2.
+        # 7: the stricter of the two contrast limits of WCAG 2.
         assert contrast(page, "body") > 7
         assert contrast(page, "td") > 7
         assert page.locator("figure").count() > 0
@@ -138,7 +138,7 @@ def test_figures_are_there_offline_in_dark_and_light(visit: Callable[[str], Visi
         assert visited.complaints == []
 
 
-#: Which chart is drawn after how many frames of the screen. The first is the last to be unpacked.
+#: Returns how many frames after loading each chart is drawn. The first is the last to be unpacked.
 FRAMES = """
   const whole = Response.prototype.arrayBuffer;
   let first = true;
@@ -163,8 +163,8 @@ FRAMES = """
 def test_the_first_figure_is_on_the_screen_before_the_others_are_drawn(
     browser: Browser, written: dict[str, Path]
 ) -> None:
-    """A reader waits for the first alone; what was unpacked first came first, and two might be drawn in one go."""
-    # So tall that all of them are in view.
+    """The first chart matters most; it used to come last, and two might be drawn in one frame."""
+    # Tall enough for all of them to be in view.
     page = browser.new_page(viewport={"width": 1280, "height": 4000})
     page.set_default_timeout(PATIENCE)
     page.add_init_script(FRAMES)
@@ -177,7 +177,7 @@ def test_the_first_figure_is_on_the_screen_before_the_others_are_drawn(
 
 
 def contrast(page: Page, selector: str) -> float:
-    """Contrast of the first such element with the ground of the page, as WCAG 2 defines it."""
+    """Contrast of the first matching element with the page's background, as WCAG 2 defines it."""
     return float(
         page.evaluate(
             """selector => {
@@ -202,7 +202,7 @@ def test_the_button_overrules_the_system(visit: Callable[[str], Visit]) -> None:
     for seen in ("dark", "light"):
         visited.page.locator("button.theme").click()
         assert theme.get_attribute("data-theme") == seen
-    # From here on this page stays light whatever the system says.
+    # From here on this page stays light in any system scheme.
     visited.page.evaluate("localStorage.clear()")
     visited.page.reload()
     visited.use(DESKTOP, "light")
@@ -211,7 +211,7 @@ def test_the_button_overrules_the_system(visit: Callable[[str], Visit]) -> None:
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_phone_can_show_it(visit: Callable[[str], Visit], name: str) -> None:
-    """Nothing is wider than the screen, text is of a size to be read; what has to be wider scrolls within itself."""
+    """Nothing is wider than the screen, and text is legible; wider parts scroll by themselves."""
     visited = visit(name)
     for scheme in ("light", "dark"):
         visited.use(PHONE, scheme)
@@ -250,7 +250,7 @@ def test_a_cell_of_the_matrix_shows_its_rows_alone(visit: Callable[[str], Visit]
     assert shown.count() == 1
     assert shown.locator("code").text_content() == "slow"
     assert "1 of 5 rows: the paper's claims, not reproduced" in str(page.locator("#sample .filter").text_content())
-    # A link to a row that is hidden shows it.
+    # A link to a hidden row shows it.
     page.locator("#sample .shown .note a").first.click()
     page.locator('[id="sample.claim.printed"]').wait_for()
     assert shown.count() == 5
@@ -282,20 +282,20 @@ def cells(table: Locator, column: int) -> list[str]:
 
 
 def order(text: str) -> tuple[int, float, str]:
-    """Numbers by size, then texts; what follows a number is its unit or interval."""
+    """Sort key: numbers by size, then texts; a unit or interval may follow a number."""
     number = re.match(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", text.replace(",", "").replace("−", "-"))
     return (0, float(number[0]), "") if number else (1, 0.0, text)
 
 
 def test_values_are_read_and_all_panels_zoom_together(visit: Callable[[str], Visit]) -> None:
-    """Window, rate, round-trip time and queue have one time axis."""
+    """Window, rate, round-trip time and queue share one time axis."""
     visited = visit("run")
     visited.use(DESKTOP, "light")
     page = visited.page
     chart = page.locator(".chart").first
     panels = chart.locator(".nsewdrag").all()
     assert len(panels) == 4
-    # Pointing shows what each of the three flows has there.
+    # Hovering shows the values of all three flows.
     point(page, panels[0], 0.6)
     chart.locator(".hoverlayer text").first.wait_for()
     read = " ".join(chart.locator(".hoverlayer text").all_text_contents())
@@ -312,7 +312,7 @@ def test_values_are_read_and_all_panels_zoom_together(visit: Callable[[str], Vis
     zoomed = time_ranges(page)
     assert all(seen == pytest.approx(zoomed[0]) for seen in zoomed)
     assert zoomed[0][1] - zoomed[0][0] == pytest.approx(width / 10, rel=0.1)
-    # A double click shows all again.
+    # A double click restores the full range.
     panels[1].dblclick()
     page.wait_for_function("width => chartRanges()[0][1] - chartRanges()[0][0] > width * 0.9", arg=width)
     assert all(seen == pytest.approx(time_ranges(page)[0]) for seen in time_ranges(page))
@@ -320,7 +320,7 @@ def test_values_are_read_and_all_panels_zoom_together(visit: Callable[[str], Vis
 
 
 def point(page: Page, panel: Locator, fraction: float) -> None:
-    """Move the mouse to a fraction of the width of a panel."""
+    """Move the mouse to a fraction of a panel's width."""
     panel.scroll_into_view_if_needed()
     box = panel.bounding_box()
     assert box is not None
@@ -328,7 +328,7 @@ def point(page: Page, panel: Locator, fraction: float) -> None:
 
 
 def time_ranges(page: Page) -> list[list[float]]:
-    """The ranges of the time axes of the first chart."""
+    """Return the ranges of the time axes of the first chart."""
     page.evaluate(
         """() => { window.chartRanges = () => {
           const layout = document.querySelector(".chart .js-plotly-plot")._fullLayout;
@@ -339,8 +339,7 @@ def time_ranges(page: Page) -> list[list[float]]:
     return ranges
 
 
-#: Colours of all that is drawn of each series and of its entry in the legend, of every chart of a
-#: page.
+#: Colours of all elements of each series and of its legend entry, for every chart of a page.
 COLOURS = """() => [...document.querySelectorAll(".chart .js-plotly-plot")].map(chart => {
   const shown = path => { const style = getComputedStyle(path);
     return [style.stroke, style.fill].filter(colour => colour.startsWith("rgb(")); };
@@ -404,7 +403,7 @@ def test_columns_side_by_side_have_one_cursor(visit: Callable[[str], Visit]) -> 
     assert visited.complaints == []
 
 
-#: Findings in print: theme, charts drawn, the widest of them, tables cut.
+#: State in print: theme, charts drawn, the widest of them, tables cut.
 AT_PRINT = """() => addEventListener("beforeprint", () => { window.atPrint = {
   theme: document.documentElement.dataset.theme,
   drawn: [...document.querySelectorAll(".chart")].map(
@@ -415,7 +414,7 @@ AT_PRINT = """() => addEventListener("beforeprint", () => { window.atPrint = {
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_prints_whole(browser: Browser, written: dict[str, Path], name: str) -> None:
-    """At once after it is loaded, from the dark, all figures are on paper, in light colours and not wider than that."""
+    """Printed directly after loading in dark mode, all figures are light and fit the sheet."""
     page = browser.new_context(color_scheme="dark", offline=True).new_page()
     page.set_default_timeout(PATIENCE)
     page.add_init_script(f"addEventListener('DOMContentLoaded', {AT_PRINT})")
@@ -425,7 +424,7 @@ def test_a_page_prints_whole(browser: Browser, written: dict[str, Path], name: s
     assert found["theme"] == "light"
     assert found["widest"] <= SHEET
     assert all(count > 0 for count in found["drawn"]), found
-    # What is on paper, apart from what the page says: strokes in the colours of the series.
+    # The content streams of the pages: strokes in the colours of the series.
     streams = re.findall(rb"stream\r?\n(.*?)endstream", printed, re.DOTALL)
     text = b"".join(inflated(stream) for stream in streams)
     strokes = {tuple(round(float(part) * 255) for part in found) for found in re.findall(STROKE, text)}
@@ -448,7 +447,7 @@ STROKE = rb"([\d.]+) ([\d.]+) ([\d.]+) RG"
 
 
 def inflated(stream: bytes) -> bytes:
-    """Contents of a stream of a PDF file; nothing if it is not packed so."""
+    """Return the contents of a PDF stream; empty if it is not compressed this way."""
     try:
         return zlib.decompress(stream)
     except zlib.error:
@@ -456,7 +455,7 @@ def inflated(stream: bytes) -> bytes:
 
 
 def test_nothing_in_a_chart_leads_to_the_network(visit: Callable[[str], Visit]) -> None:
-    """The chart library has a button that sends a chart away."""
+    """The chart library has a button that would upload a chart."""
     visited = visit("run")
     visited.use(DESKTOP, "light")
     buttons = visited.page.locator(".chart").first.locator(".modebar-btn")
@@ -469,6 +468,6 @@ def test_a_scorecard_fits_its_screen(visit: Callable[[str], Visit]) -> None:
     visited.use(DESKTOP, "light")
     table = visited.page.locator("table.scorecard").first
     widths = table.locator("tbody tr").first.locator("td").evaluate_all("cells => cells.map(cell => cell.clientWidth)")
-    # Verdict as wide as its word, marks wide enough to be read.
+    # The verdict is as wide as its word, and marks are wide enough to read.
     assert widths[1] < 120
     assert widths[4] > 160

@@ -1,4 +1,4 @@
-"""The builder of scenarios: everything that a file can say, and the same scenario whichever way it is said."""
+"""The builder of scenarios: it covers everything in a file, and gives the same scenario as the file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests/golden"
 
-#: Keys of a file that have another form in Python, and in which argument they are.
+#: Keys of a file with another form in Python, and the argument that holds them.
 ELSEWHERE = {"from": "between", "to": "between", "at": "at"}
 
 
@@ -110,7 +110,7 @@ def flow(table: dict[str, Any]) -> sc.Flow | sc.Background:
 
 
 def rebuilt(text: str) -> sc.Scenario:
-    """Build what a file says."""
+    """Rebuild a file's scenario."""
     document = tomllib.loads(text)
     more = {key: document[key] for key in ("duration", "name", "title", "seed", "profile") if key in document}
     if "transport" in document:
@@ -123,7 +123,7 @@ def rebuilt(text: str) -> sc.Scenario:
 
 @pytest.mark.parametrize("path", sorted({path for path, _ in cases()}), ids=lambda path: path.name)
 def test_what_is_built_is_what_the_file_says(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A relative delivery trace starts at the file.
+    # A relative path of a delivery trace starts at the file.
     monkeypatch.chdir(path.parent)
     for of, overrides in cases():
         if of == path:
@@ -136,12 +136,12 @@ def test_what_is_built_is_what_the_file_says(path: Path, monkeypatch: pytest.Mon
 
 
 def arguments(kind: type[Table]) -> set[str]:
-    """Return what the constructor of a table takes."""
+    """Return the arguments of a table's constructor."""
     return {field.name for field in fields(kind)}
 
 
 def tables(schema: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the tables that a value can be."""
+    """Return the tables allowed as a value."""
     forms = [form for key in ("oneOf", "anyOf") for form in schema.get(key, [])]
     nested = [table for form in [*forms, *([schema["items"]] if "items" in schema else [])] for table in tables(form)]
     return [*([schema["properties"]] if "properties" in schema else []), *nested]
@@ -156,7 +156,7 @@ def missing(table: dict[str, Any], *kinds: type[Table]) -> set[str]:
 def test_every_key_of_a_file_can_be_set() -> None:
     (top,) = tables(built_in_schema())
     whole = set(sc.Network.scenario.__kwdefaults__) | {"duration"}
-    # The version is this one's; networks, flows and routers are the arguments beside.
+    # The version is fixed; networks, flows and routers are separate arguments.
     assert set(top) - whole == {"schema", "network", "flow", "router"}
     dumbbell, lot, graph = tables(top["network"])
     assert missing(dumbbell, sc.Dumbbell) == missing(lot, sc.ParkingLot) == {"topology"}
@@ -201,7 +201,7 @@ def test_names_with_the_same_settings_are_equal() -> None:
     assert codel == sc.Queue("codel", target="5 ms")
     assert codel != sc.Queue("codel", target="6 ms")
     assert len({codel, sc.Queue("codel", target=sc.ms(5))}) == 1
-    # `from` is a word of Python.
+    # `from` is a Python keyword.
     assert sc.Router("loss", links=["bottleneck"], probability=0.1, from_="1 s").table()["from"] == "1 s"
 
 
@@ -217,7 +217,7 @@ def test_every_queue_discipline_by_its_name(queue: sc.Algorithm) -> None:
 
 
 def test_units_are_those_of_the_simulator() -> None:
-    """Each unit, read here and read by the simulator, is the same."""
+    """The simulator reads each unit with the same size."""
     for kind, make in (
         (sc.Time, lambda text: sc.Link("1 Mbps", text)),
         (sc.Rate, lambda text: sc.Link(text, "1 ms")),
@@ -274,8 +274,8 @@ def test_flows_of_a_path_have_their_round_trip_times() -> None:
     flows = [sc.Flow(rtt=rtt, size="1448 B", transport={"handshake": False}) for rtt in rtts]
     result = path.scenario(flows, duration="2 s", transport={"delayed_ack": "off"}).run()
     for summary, rtt in zip(result.summary["flows"], rtts, strict=True):
-        # A segment alone: the empty path, 1.2 ms at the bottleneck and 12 us on each of two access
-        # links, and the acknowledgement of 52 B back; two more packets may stand before it.
+        # A single segment: the propagation RTT, 1.2 ms at the bottleneck and 12 us on each of two
+        # access links, and the ACK of 52 B back; two more packets may be ahead of it.
         assert summary["rtt_min_s"] == pytest.approx(sc.Time(rtt).seconds + 1.2e-3, abs=0.15e-3 + 2 * 1.2e-3)
 
 
@@ -283,7 +283,7 @@ def test_the_way_back_may_be_longer() -> None:
     back = sc.Link(delay="30 ms", queue="unlimited")
     path = sc.Path(sc.Link("100 Mbps", "5 ms"), "60 ms", reverse=back)
     rtt = path.scenario(["reno"], duration="1 s").run().summary["flows"][0]["rtt_min_s"]
-    # 0.12 ms for a segment at the bottleneck.
+    # A segment takes 0.12 ms at the bottleneck.
     assert rtt == pytest.approx(0.060, abs=0.2e-3)
 
 

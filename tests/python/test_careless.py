@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A scenario, a grid and an algorithm that are as they should be."""
+    """A correct scenario, grid and algorithm."""
     for name, text in (("small.toml", SCENARIO), ("grid.toml", GRID), ("own.py", OWN)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
 
 
 def check(done: subprocess.CompletedProcess[str], directory: Path, case: Case) -> None:
-    """Assert what must be true of every command, whatever it was given."""
+    """Assert what holds for every command and input."""
     said = done.stderr
     assert done.returncode == case.status, said
     for word in case.words:
@@ -38,7 +38,7 @@ def check(done: subprocess.CompletedProcess[str], directory: Path, case: Case) -
         assert bool(lines) == any("note: " in word for word in case.words)
     else:
         assert done.stdout == ""
-        # Usage mistakes begin with how the command is used.
+        # Usage errors begin with the command's usage.
         assert sum(line.startswith(("selfclock: ", "Error: ")) for line in lines) == 1, said
         assert case.status != 2 or not (directory / "results").exists()
     assert not list(directory.rglob(".*.partial"))

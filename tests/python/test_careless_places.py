@@ -1,4 +1,4 @@
-"""Careless users and the places that they use: disks, directories, damaged results, locales, memory, signals."""
+"""Careless users and their environments: disks, directories, damaged results, locales, memory, signals."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-#: Takes long: `make careless` runs it.
+#: Slow: `make careless` runs it.
 LONG = pytest.mark.careless
 
 
 @pytest.fixture
 def files(tmp_path: Path) -> Path:
-    """A scenario, a grid and an algorithm that are as they should be."""
+    """A correct scenario, grid and algorithm."""
     for name, text in (("small.toml", SCENARIO), ("grid.toml", GRID), ("own.py", OWN)):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return tmp_path
@@ -51,7 +51,7 @@ def refused(done: subprocess.CompletedProcess[str], *words: str, status: int = 2
 
 
 def whole(directory: Path) -> bool:
-    """Nothing is left that was being written."""
+    """Return whether no temporary file is left."""
     return not list(directory.rglob(".*.partial"))
 
 
@@ -81,7 +81,7 @@ def test_a_place_that_takes_no_results(
 
 @pytest.mark.parametrize("name", ["summary.json", "report.html", "flows.parquet"])
 def test_a_directory_in_the_way_of_a_file_moves_nothing(command: Command, files: Path, name: str) -> None:
-    """Some of the new files once stood beside the old ones."""
+    """Regression: some new files used to stand beside the old ones."""
     assert command("run", "small.toml", "--out", "out", "--format", "").returncode == 0
     (files / "out" / name).unlink()
     (files / "out" / name).mkdir()
@@ -96,7 +96,7 @@ def test_a_directory_in_the_way_of_a_file_moves_nothing(command: Command, files:
 def test_a_full_disk_names_the_file(
     command: Command, files: Path, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It said "input or output: No space left on device"."""
+    """Regression: it said "input or output: No space left on device"."""
 
     def full(path: Path, *_: object, **__: object) -> None:
         path.touch()
@@ -121,7 +121,7 @@ def test_standard_output_that_is_full(files: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_removed(command: Command, files: Path) -> None:
-    """Hidden directories stayed for ever."""
+    """Regression: hidden directories used to stay for ever."""
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
     for number in (ended.pid, os.getpid()):
@@ -138,7 +138,7 @@ def test_what_a_killed_process_left_is_removed(command: Command, files: Path) ->
 def test_a_terminal_of_any_width_has_names_in_one_piece(
     command: Command, columns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ten columns once showed single letters under each other."""
+    """Regression: ten columns used to show single letters one below the other."""
     monkeypatch.setenv("COLUMNS", str(columns))
     shown = command("run", "small.toml", "--out", "out", "--format", "")
     assert shown.returncode == 0
@@ -159,7 +159,7 @@ LOCALES = [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, {"LC_
 
 @pytest.mark.parametrize("locale", [LOCALES[0], *(pytest.param(each, marks=LONG) for each in LOCALES[1:])])
 def test_letters_of_any_alphabet_in_any_locale(files: Path, locale: dict[str, str]) -> None:
-    """A setting with an umlaut was a traceback where the locale is ASCII."""
+    """Regression: a setting with an umlaut gave a traceback where the locale is ASCII."""
     words = ["run", "small.toml", "--set", "flow.0.name=größe", "--out", "größe", "--format", ""]
     done = subprocess.run(
         [sys.executable, "-m", "selfclock", *words], cwd=files, env={**os.environ, **locale}, capture_output=True,
@@ -198,7 +198,7 @@ LENGTHY = ["--set", "duration=2000 h", "--set", "record.interval=off", "--format
 )
 def test_a_signal_leaves_nothing_half_written(files: Path, words: list[str], number: signal.Signals) -> None:
     (files / "long.toml").write_text(GRID.replace("[grid]", '[set]\nduration = "2000 h"\n[grid]'), encoding="utf-8")
-    # Told by a file that the command line is there: earlier signals are another test's.
+    # A file signals that the command line is running: earlier signals belong to another test.
     script = "import pathlib; from selfclock.cli import main; pathlib.Path('ready').touch(); main()\n"
     (files / "selfclock").write_text(script, encoding="utf-8")
     process = subprocess.Popen(
@@ -216,8 +216,8 @@ def test_a_signal_leaves_nothing_half_written(files: Path, words: list[str], num
     assert left <= {RUNS, ".lock"}
 
 
-#: Files that pip installs, and one that shows that the package is being imported: before that,
-#: Python itself answers.
+#: Files that pip installs, and one that signals that the package is being imported: before that,
+#: Python itself handles signals.
 STARTED = """\
 import importlib.abc, pathlib, sys
 class Finder(importlib.abc.MetaPathFinder):
@@ -233,7 +233,7 @@ main()
 @POSIX
 @pytest.mark.parametrize("delay_s", [0.0, 0.1, *(pytest.param(each / 20, marks=LONG) for each in range(3, 20, 2))])
 def test_ctrl_c_while_it_starts_is_no_traceback(files: Path, delay_s: float) -> None:
-    """In its first 0.4 s it printed where it was importing."""
+    """Regression: in its first 0.4 s it printed where it was importing."""
     (files / "selfclock").write_text(STARTED, encoding="utf-8")
     process = subprocess.Popen([sys.executable, "selfclock", "run", "small.toml", *LENGTHY], cwd=files,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
@@ -301,7 +301,7 @@ def damaged(content: bytes, kind: str) -> bytes:
 @pytest.mark.parametrize("kind", ["empty", "cut", "words", "zeros", "flipped", "directory"])
 @pytest.mark.parametrize("name", [RUNS, EARLIER])
 def test_a_damaged_dataset_is_named(command: Command, files: Path, name: str, kind: str) -> None:
-    """Each was a traceback of the library that reads it."""
+    """Regression: each gave a traceback of the library that reads it."""
     assert command("sweep", "grid.toml", "--out", "out").returncode == 0
     path = files / "out" / name
     content = (files / "out" / RUNS).read_bytes()
@@ -336,7 +336,7 @@ def test_a_damaged_dataset_is_named(command: Command, files: Path, name: str, ki
     ],
 )
 def test_a_damaged_journal_is_named(command: Command, files: Path, line: str, status: int | None) -> None:
-    """A last line that was cut is what a kill leaves; a whole line that cannot be read is damage."""
+    """A truncated last line is what a kill leaves; an unreadable complete line is damage."""
     assert command("sweep", "grid.toml", "--out", "out").returncode == 0
     ending = "" if status is None else "\n"
     (files / "out" / JOURNAL).write_text(line + ending, encoding="utf-8")
@@ -387,7 +387,7 @@ HUGE = [
 @LINUX
 @pytest.mark.parametrize("settings", [HUGE[0], pytest.param(HUGE[1], marks=LONG)], ids=["flows", "packets"])
 def test_the_estimate_asks_what_memory_there_is(files: Path, settings: list[str]) -> None:
-    """Both were aborts: the estimate allowed 16 GiB whatever the machine had."""
+    """Regression: both aborted, because the estimate allowed 16 GiB whatever the machine had."""
     words = [word for setting in settings for word in ("--set", setting)]
     done = limited(files, 2000, "run", "small.toml", "--format", "", *words)
     refused(done, "of memory", "by the limit of address space (ulimit -v)")
@@ -407,7 +407,7 @@ def test_little_memory_is_enough_or_said(files: Path, megabytes: int) -> None:
 @LONG
 @pytest.mark.parametrize("flows", [100_000, 160_000])
 def test_many_flows_come_to_an_end(files: Path, flows: int) -> None:
-    """160,000 flows wrote results and then a table of minutes."""
+    """Regression: 160,000 flows wrote results, and then a table that took minutes."""
     words = ["run", "small.toml", "--format", "", "--set", f"flow.0.count={flows}", "--set", "duration=10 ms"]
     done = subprocess.run([sys.executable, "-m", "selfclock", *words], cwd=files, capture_output=True, text=True,
                           check=False, timeout=300)  # fmt: skip

@@ -1,4 +1,4 @@
-"""The command line: the documents it prints, its exit statuses, its messages."""
+"""The command line: its documents, exit statuses and messages."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_run_prints_a_table_and_writes_results(selfclock: Command, small: Path, 
 
 
 def test_figures_have_the_formats_that_are_asked_for(selfclock: Command, small: Path, tmp_path: Path) -> None:
-    """They are those of the page; those of an earlier run in other formats do not pass for its own."""
+    """They match the page's figures; figures of an earlier run in other formats are removed."""
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     for formats in ("png", "svg,pdf"):
         done = selfclock("run", small, "--out", "out", "--format", formats, "--set", "duration=1 s")
@@ -68,7 +68,7 @@ def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path, 
     done = selfclock("run", small, "--seed", 7, "--json", "--set", "duration=1 s")
     assert done.returncode == 0, done.stderr
     summary = json.loads(done.stdout)
-    # A simulation has no entry of an emulation.
+    # A simulation has no entry for an emulation.
     keys = [key for key in get_type_hints(Summary) if key != "emulation"]
     assert list(summary) == [*keys, "notes", "made"]
     assert list(summary["made"]) == list(get_type_hints(Made))
@@ -78,7 +78,7 @@ def test_run_json_has_the_keys_of_the_contract(selfclock: Command, small: Path, 
     assert summary["simulated_s"] == 1.0
     assert [flow["algorithm"] for flow in summary["flows"]] == ["reno", "packet-pair"]
     for flow in summary["flows"]:
-        # Only a connection of a QUIC stack can fail.
+        # Only a QUIC stack's connection can fail.
         assert list(flow) == [key for key in get_type_hints(FlowSummary) if key != "failure"]
     for link in summary["links"]:
         assert list(link) == list(get_type_hints(LinkSummary))
@@ -95,7 +95,7 @@ def test_pcap_links_writes_a_capture_per_link(command: Command, small: Path, tmp
 
 
 def test_pcap_writes_what_each_host_sends_and_receives(command: Command, small: Path, tmp_path: Path) -> None:
-    """As tcpdump on that host does: both directions in one file, in the order of time."""
+    """As tcpdump on that host: both directions in one file, in order of time."""
     done = command("run", small, "--pcap", "--out", "out")
     assert done.returncode == 0, done.stderr
     hosts = ["source1", "sink1", "source2", "sink2"]
@@ -117,7 +117,7 @@ def test_pcap_writes_what_each_host_sends_and_receives(command: Command, small: 
         addresses = [(IP(bytes(packet)).src, IP(bytes(packet)).dst) for packet in packets]
         times = [float(packet.time) for packet in packets]
         assert times == sorted(times)
-        # A source speaks first.
+        # A source sends first.
         own = addresses[0][0 if host.startswith("source") else 1]
         for place, table in enumerate((sent, received)):
             assert table.height > 30
@@ -279,13 +279,13 @@ def test_completion_is_installed_where_the_shell_reads_it(
     if read_from:
         first, *added = settings.read_text(encoding="utf-8").splitlines()
         assert first == "alias ll='ls -l'"
-        # Installing it twice adds nothing.
+        # A second installation adds nothing.
         assert len(added) == 1
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_bash_completes_what_it_has_installed(tmp_path: Path) -> None:
-    """Bash itself, with its own files, asks the command line and takes its answer."""
+    """Bash itself, with its own files, asks the command line and uses its answer."""
     program = tmp_path / "selfclock"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m selfclock "$@"\n', encoding="utf-8")
     program.chmod(0o755)
@@ -295,7 +295,8 @@ def test_bash_completes_what_it_has_installed(tmp_path: Path) -> None:
         command = ["bash", "--norc", "-c", script]
         return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
-    # A command after it: the shell would become it otherwise, and nobody had called it.
+    # A further command keeps the shell from replacing itself with this one, without a parent to
+    # ask.
     assert "installed" in bash("selfclock --install-completion; true")
     assert bash("selfclock --show-completion; true").strip() == (
         (tmp_path / ".bash_completions" / "selfclock.sh").read_text(encoding="utf-8").strip()
@@ -305,7 +306,7 @@ def test_bash_completes_what_it_has_installed(tmp_path: Path) -> None:
 
 
 def test_a_terminal_without_a_letter_ends_no_command(tmp_path: Path) -> None:
-    """A name that the code page of a Windows terminal has not got was a traceback."""
+    """Regression: a name outside the code page of a Windows terminal gave a traceback."""
     path = tmp_path / "lambda.toml"
     path.write_text(SMALL.replace('"small"', '"λ"'), encoding="utf-8")
     command = [sys.executable, "-m", "selfclock", "run", str(path), "--json", "--set", "duration=1 s"]
@@ -327,7 +328,7 @@ def test_bench_measures_each_case_in_its_own_process(selfclock: Command) -> None
     assert case["case"] == "A1"
     assert case["packet_hops"] > 1_000_000
     assert case["peak_rss_bytes"] > 1_000_000
-    # It moves the same packets, and all that a simulator does beside that.
+    # It moves the same packets, in addition to all other work of a simulator.
     assert 0 < case["of_bare_loop"] < 1
 
 

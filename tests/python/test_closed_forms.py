@@ -1,4 +1,4 @@
-"""Queues against the formula of Pollaczek and Khinchine: mixes of packet sizes, from one size to nearly exponential."""
+"""Queues against the Pollaczek-Khinchine formula: mixes of packet sizes, from a single size to nearly exponential."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ PACKETS = 2_000_000
 
 
 def tolerance(load: float) -> float:
-    """Return four standard errors, set before the first run; no less than 1.5 %.
+    """Return four standard errors, set before the first run; at least 1.5 %.
 
-    The relative standard error of the mean wait of M/M/1 after `PACKETS` packets is about
-    2 / ((1 - load) sqrt(PACKETS)):
-    0.7 % at a load of 0.8.
+    The relative standard error of the mean wait of M/M/1 after `PACKETS` packets is about 2 / ((1 -
+    load) sqrt(PACKETS)): 0.7 % at a load of 0.8.
     """
     return max(0.015, 8 / ((1 - load) * math.sqrt(PACKETS)))
 
@@ -38,9 +37,9 @@ def test_mean_wait(mix: str, load: float) -> None:
     total = sum(weight for _, weight in sizes)
     service = [(size * 8 / RATE, weight / total) for size, weight in sizes]
     first, second = (sum(time**power * part for time, part in service) for power in (1, 2))
-    # Mean rate on the wire; the times between packets are exponential.
+    # Mean rate on the wire; the intervals between packets are exponential.
     duration = PACKETS * first / load
-    # Weights from 0.001 on are allowed.
+    # Weights must be at least 0.001.
     weights = [round(weight * 1e6, 3) if mix == "M/M/1" else round(weight, 6) for _, weight in sizes]
     source = sc.Background(
         sc.kbps(round(load * RATE / 1e3)),
@@ -56,5 +55,5 @@ def test_mean_wait(mix: str, load: float) -> None:
     print(f"{mix}, load {load}: {deviation:+.4f}")
     assert abs(deviation) < tolerance(load)
     assert abs(link["utilization"] / load - 1) < 0.0075
-    # Little's law: what waits is the rate of packets times how long each does.
+    # Little's law: the number waiting is the packet rate times the mean wait.
     assert link["queue_mean_packets"] == pytest.approx(link["queue_mean_s"] * link["packets"] / duration, rel=1e-3)

@@ -1,4 +1,4 @@
-"""`selfclock compare` and what stands behind it."""
+"""`selfclock compare` and its parts."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_every_algorithm_can_be_compared() -> None:
 
 
 def test_a_scenario_is_compared_as_it_is_run() -> None:
-    """Both flows of the file get the algorithm, nothing else changes."""
+    """Both flows of the file use the algorithm; nothing else changes."""
     file = sc.Scenario.load(EXAMPLE, ["duration=5 s"])
     comparison = sc.compare(["reno", "cubic"], scenario=EXAMPLE, duration="5 s")
     for name, result in comparison.results.items():
@@ -153,7 +153,7 @@ def test_parameters_are_compared() -> None:
     assert usual.scenario.with_overrides(['flow.0.congestion_control={window="cubic",beta=0.9}']).settings == (
         other.scenario.settings
     )
-    # A loss takes less of the window, so there are more of them.
+    # A loss takes less of the window, so losses are more frequent.
     assert other.summary["flows"][0]["retransmitted_segments"] > usual.summary["flows"][0]["retransmitted_segments"]
 
 
@@ -172,7 +172,7 @@ def test_a_queue_of_a_graph_is_that_of_the_tightest_link() -> None:
     comparison = sc.compare(["reno"], scenario=ROOT / "examples/two-paths-graph.toml", queue="fq-codel", duration="2 s")
     network = comparison.scenarios[0].network
     changed = {link.name for link in network.links if link.discipline == "fq-codel"}
-    # A link of both directions is one table of the file.
+    # One table of the file describes a link of both directions.
     assert comparison.link in changed
     assert len(changed) <= 2
 
@@ -181,7 +181,8 @@ def test_each_algorithm_gets_the_marks_that_it_responds_to() -> None:
     comparison = sc.compare(["prague", "cubic", "bbr3"], rate="20 Mbps", queue="dualpi2", ecn="auto", duration="10 s")
     assert comparison.notes == []
     marks = {row["algorithm"]: row["ce_marks"] for row in comparison.measures}
-    # Prague is marked all the time, for it responds to the share of marks; CUBIC now and then.
+    # Prague is marked continually, because it responds to the fraction of marks; CUBIC
+    # occasionally.
     assert marks["prague"] > 5 * marks["cubic"] > 0
     assert marks["bbr3"] == 0
     rtts = {row["algorithm"]: row["rtt_p95_s"] or 0.0 for row in comparison.measures}
@@ -210,7 +211,7 @@ def test_seeds_have_means_and_intervals(selfclock: Command) -> None:
 
 
 def test_an_ellipse_of_known_covariance() -> None:
-    """Four points at the ends of axes of 2 and 1, turned by 30 degrees: variances 2 and 1/2 along them."""
+    """Four points at the ends of semi-axes 2 and 1, rotated by 30 degrees: variances 2 and 1/2 along them."""
     angle = np.pi / 6
     turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
     points = turn @ np.array([[2.0, -2.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]]) + np.array([[10.0], [20.0]])

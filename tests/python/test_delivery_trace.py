@@ -1,4 +1,4 @@
-"""Links that send at the opportunities of a trace: closed forms, files, and records that hold their traces."""
+"""Links that send at the opportunities of a trace: closed forms, files, and records that include their traces."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[2]
 MS = 10**9
 
-#: A source, 1 ms and a trace; nothing of it waits anywhere else.
+#: A source, 1 ms and a trace; nothing waits anywhere else.
 NETWORK = """\
 schema = 1
 duration = "1 s"
@@ -57,7 +57,7 @@ def bottleneck(result: sc.Result) -> dict[str, Any]:
 
 
 def times(result: sc.Result, event: str, link: str = "bottleneck") -> dict[int, int]:
-    """Return when this happened to each packet at a link, ps."""
+    """Return when each packet had this event at a link, ps."""
     packets = pl.DataFrame(result.packets).with_columns(pl.col("event", "link").cast(pl.String))
     rows = packets.filter(pl.col("event") == event, pl.col("link") == link)
     return {row["packet"]: round(row["time_s"] * 1e12) for row in rows.iter_rows(named=True)}
@@ -68,25 +68,25 @@ def times(result: sc.Result, event: str, link: str = "bottleneck") -> dict[int, 
 
 
 def test_one_packet_a_millisecond_is_a_link_of_12_mbps() -> None:
-    """The trace that holds just "1", as Mahimahi's documentation has it.
+    """The trace that contains only "1", as in Mahimahi's documentation.
 
-    The first packet is there after 1.012 ms, too late for the opportunity of 1 ms: from 2 ms to
-    1000 ms there are 999.
+    The first packet arrives after 1.012 ms, too late for the opportunity at 1 ms: from 2 ms to 1000
+    ms there are 999.
     """
     result = scenario("1", datagrams("24 Mbps", 1500)).run()
     link = bottleneck(result)
     assert link["rate_bps"] == 12_000_000
     assert link["packets"] == 999
     assert link["utilization"] == 0.999
-    # Half of what comes waits: in the mean half of 999, for half of the time.
+    # Half of the packets wait: on average half of 999, for half of the time.
     assert link["queue_mean_packets"] == pytest.approx(999 / 2, rel=0.01)
 
 
 @pytest.mark.parametrize("algorithm", ["reno", "cubic", "bbr3"])
 def test_a_constant_trace_is_like_a_link_of_that_rate(algorithm: str) -> None:
-    """A queue of many packets conceals that packets leave on the millisecond: goodput differs by less than 1 %.
+    """A long queue hides that packets leave on whole milliseconds: goodput differs by less than 1 %.
 
-    BBRv3 measures rates, and whole milliseconds are coarse for it: 3 %. Both tolerances are our
+    BBRv3 measures rates, for which whole milliseconds are coarse: 3 %. Both tolerances are our
     choice, before the run.
     """
     flow = f'congestion_control = "{algorithm}"'
@@ -100,7 +100,7 @@ def test_a_constant_trace_is_like_a_link_of_that_rate(algorithm: str) -> None:
 
 
 def test_a_packet_leaves_with_the_next_opportunity() -> None:
-    """Each packet, alone in the queue, waits for the next whole millisecond, and is 3 ms later at the other end."""
+    """Each packet, alone in the queue, waits for the next whole millisecond, and arrives 3 ms later at the other end."""
     result = scenario("1", datagrams("1.16 Mbps", 1500)).run()
     entered, sent, arrived = (
         times(result, "enqueue"),
@@ -112,14 +112,15 @@ def test_a_packet_leaves_with_the_next_opportunity() -> None:
         assert time == (entered[packet] // MS + 1) * MS
         if packet in arrived:
             assert arrived[packet] == time + 3 * MS
-    # Packets come at random phases of the millisecond: they wait for half of it, to a tenth.
+    # Packets arrive at random phases of the millisecond, so the mean wait is half of it, within a
+    # tenth.
     assert bottleneck(result)["queue_mean_s"] == pytest.approx(0.5e-3, rel=0.1)
 
 
 def test_a_link_that_pauses() -> None:
-    """99 opportunities in 99 ms and one at 400 ms: 3 Mbit/s in the mean; 2 Mbit/s get through, and wait for the pause.
+    """99 opportunities in 99 ms and one at 400 ms: 3 Mbit/s on average. 2 Mbit/s get through after waiting.
 
-    In the 301 ms between two opportunities 50 packets of 6 ms each come, which leave one a
+    In the 301 ms between two opportunities 50 packets, one every 6 ms, arrive, and leave one per
     millisecond.
     """
     pause = " ".join(str(at) for at in [*range(1, 100), 400])
@@ -131,15 +132,15 @@ def test_a_link_that_pauses() -> None:
     entered, sent = times(result, "enqueue"), times(result, "transmit")
     waits = [sent[packet] - entered[packet] for packet in sent]
     assert 295 * MS <= max(waits) <= 301 * MS
-    # Of 1000 opportunities in 20 s a third is used by nobody: 2 of 3 Mbit/s.
+    # A third of the 1000 opportunities in 20 s is unused: 2 of 3 Mbit/s.
     assert link["utilization"] == pytest.approx(2 / 3, rel=0.02)
 
 
 @pytest.mark.parametrize(("size", "begun", "at_once"), [(146, 2006, 11), (4000, 76, 1), (1500, 200, 1), (1496, 201, 2)])
 def test_packets_share_opportunities_by_the_byte(size: int, begun: int, at_once: int) -> None:
-    """200 opportunities of 1504 B, of packets that take their size and 4 B, behind one another: none of it is lost.
+    """200 opportunities of 1504 B, and back-to-back packets of their size plus 4 B: no byte is lost.
 
-    Of 146 B: 300800 / 150 = 2005.3; of 4000 B: 75.1; of 1500 B just 200; of 1496 B 200.5.
+    At 146 B: 300800 / 150 = 2005.3; at 4000 B: 75.1; at 1500 B exactly 200; at 1496 B 200.5.
     """
     result = scenario("5", datagrams("30 Mbps", size)).run()
     sent = times(result, "transmit")
@@ -151,7 +152,7 @@ def test_packets_share_opportunities_by_the_byte(size: int, begun: int, at_once:
 
 
 def test_what_nobody_uses_is_lost() -> None:
-    """Packets of 200 B that come one by one: an opportunity has room for seven, and takes the one that waits."""
+    """Single packets of 200 B: an opportunity has room for seven, and takes the one that waits."""
     result = scenario("10", datagrams("160 kbps", 200)).run()
     counts = pl.Series(list(times(result, "transmit").values())).value_counts()["count"]
     assert counts.to_list() == [1] * len(counts)
@@ -169,7 +170,7 @@ DISCIPLINES = (
 @pytest.mark.parametrize("counts", ["waiting", "in-system"])
 @pytest.mark.parametrize("queue", DISCIPLINES)
 def test_every_discipline_before_a_trace(queue: str, counts: str) -> None:
-    """Every packet is accounted for and leaves with an opportunity: the verifier runs the trace once more."""
+    """Every packet is accounted for and leaves at an opportunity: the verifier replays the trace."""
     flows = """congestion_control = "cubic"
 transport = { ecn = "classic", mss = "1000 B" }
 
@@ -201,7 +202,7 @@ def written(folder: Path, trace: str | bytes) -> Path:
 
 
 def test_a_path_starts_at_the_scenario(tmp_path: Path) -> None:
-    """Whatever the working directory is; and "1 bdp" is of the mean rate: 6 Mbit/s times 10 ms."""
+    """In any working directory; and "1 bdp" refers to the mean rate: 6 Mbit/s times 10 ms."""
     loaded = sc.Scenario.load(written(tmp_path, "2\r\n4\r\n"))
     assert 'opportunities = "2 4"' in loaded.text
     assert 'name = "cell.trace"' in loaded.text
@@ -240,7 +241,7 @@ def test_a_bad_file_is_one_located_message(tmp_path: Path, trace: bytes, said: s
 
 
 def test_a_file_that_is_none(tmp_path: Path, selfclock: Command) -> None:
-    """Absent, a directory, a pipe that nobody writes to: refused at once, with status 2."""
+    """Missing, a directory, a pipe without a writer: refused at once, with status 2."""
     path = written(tmp_path, "1")
     trace = tmp_path / "cell.trace"
     trace.unlink()
@@ -279,7 +280,7 @@ def test_a_delay_may_change() -> None:
 
 
 def test_a_record_holds_its_trace(tmp_path: Path) -> None:
-    """The file may be gone: record, verifier, pickles and further overrides do without it."""
+    """Without the file, record, verifier, pickles and further overrides still work."""
     path = written(tmp_path, "1\n2\n2\n7\n")
     loaded = sc.Scenario.load(path)
     result = loaded.run()
@@ -294,7 +295,7 @@ def test_a_record_holds_its_trace(tmp_path: Path) -> None:
 
 
 def test_a_sweep_notices_that_a_trace_has_changed(tmp_path: Path) -> None:
-    """Paths are an axis like any other; the key of a run depends on what is in the file."""
+    """Paths are an axis like any other; the key of a run depends on the file's contents."""
     written(tmp_path, "1\n3\n")
     (tmp_path / "other.trace").write_text("2\n", encoding="utf-8")
     (tmp_path / "grid.toml").write_text(
@@ -321,7 +322,7 @@ def test_the_examples_are_what_their_script_makes(monkeypatch: pytest.MonkeyPatc
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Where its dataclass looks for itself.
+    # Where dataclasses look up their module.
     monkeypatch.setitem(sys.modules, "lte_trace", module)
     spec.loader.exec_module(module)
     for name, cell in module.CELLS.items():

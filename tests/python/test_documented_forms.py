@@ -1,7 +1,7 @@
-"""Every key of a scenario in every form that the schema documents: words, units, tables, lists, both ends of a range.
+"""Every key of a scenario in every form in the schema: words, units, tables, lists, both ends of a range.
 
-The documents are made from the JSON schema. Each must be read and run, and a quantity must give the
-same run in whatever unit it is written.
+The documents are generated from the JSON schema. Each must be accepted and run, and a quantity must
+give the same run in any unit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Document = dict[str, Any]
     Put = Callable[[object], Document]
 
-#: Units by the smallest of their dimension, as multiples of it.
+#: Units, as multiples of the smallest of their dimension.
 UNITS = {
     "ps": 1, "ns": 10**3, "us": 10**6, "µs": 10**6, "μs": 10**6, "ms": 10**9, "s": 10**12, "min": 6 * 10**13,
     "h": 36 * 10**14,
@@ -37,8 +37,7 @@ UNITS = {
     "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30,
     "packets": 1, "packet": 1, "segments": 1, "segment": 1, "bdp": 1,
 }  # fmt: skip
-#: The quantity that is tried, by the dimension's smallest unit: exact in every unit with 20 decimal
-#: places.
+#: The test value, by the dimension's smallest unit: exact in every unit with 20 decimal places.
 TRIED = {"ps": 36 * 10**9, "bps": 10**7, "B": 2048, "packets": 50, "segments": 20, "bdp": 1}
 
 TRACE = Path(__file__).parents[2] / "examples/lte.trace"
@@ -53,7 +52,7 @@ UDP: Document = {"flow": [{"protocol": "udp"}]}
 GRAPH: Document = {"topology": "graph", "nodes": ["a", "b"], "link": [{"from": "a", "to": "b"}]}
 BACK: Document = {"name": "back", "from": "b", "to": "a", "duplex": False, **WIRE}
 
-#: Requirements in the same table, by the key's place; that of a table ends with a dot.
+#: Requirements in the same table, by the key's path; that of a table ends with a dot.
 SIBLINGS: list[tuple[str, Document]] = [
     (r"\.(bottleneck|reverse|access|sink_access|hop|link)\.(?!rate$|delivery_trace$)\w*$", {"rate": "10 Mbps"}),
     (r"^router\[loss\]\.(links|kinds|from|until|mechanism)?$", {"probability": 0.1}),
@@ -71,7 +70,7 @@ SIBLINGS: list[tuple[str, Document]] = [
     (r"\.size\.(minimum|maximum|shape|distribution=pareto)$",
      {"distribution": "pareto", "minimum": "1 kB", "maximum": "1 MB", "shape": 1.2}),
 ]  # fmt: skip
-#: Requirements elsewhere, by the beginning of the place.
+#: Requirements elsewhere, by the start of the path.
 ELSEWHERE: dict[str, Document] = {
     "network[graph]": {"network": GRAPH, "flow": [{"from": "a", "to": "b"}]},
     "network[graph].link.duplex": {"network": {"link": [{}, BACK]}},
@@ -80,20 +79,20 @@ ELSEWHERE: dict[str, Document] = {
     "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP, "flow.traffic.steps": UDP,
 }  # fmt: skip
 PARTS = ("window", "start", "estimate", "model")
-#: Names that must be those of something, by the end of the place.
+#: Names that must refer to something, by the end of the path.
 NAMES = {
     "flow.from": "source1", "flow.to": "sink1", "[graph].link.from": "a", "[graph].link.to": "b", "[graph].nodes": "a",
     "].links": "bottleneck", "[ficcrd].nodes": "left", ".delivery_trace": str(TRACE), ".opportunities": "1 2x3 5",
 }  # fmt: skip
 
 
-#: Keys of QUIC stacks, which only `make quic` builds in.
+#: Keys of QUIC stacks, which are only built by `make quic`.
 STACKS = (".stack", ".controller")
 
 
 @dataclass
 class Case:
-    """A document with a value at a place; cases of one quantity are one value in several units."""
+    """A document with a value at a path; cases of one quantity are one value in several units."""
 
     place: str
     value: Any
@@ -102,7 +101,7 @@ class Case:
 
 
 def fill(target: object, more: object) -> object:
-    """Add what is missing."""
+    """Add missing parts."""
     if isinstance(target, dict) and isinstance(more, dict):
         for key, value in more.items():
             target[key] = fill(target[key], value) if key in target else copy.deepcopy(value)
@@ -116,7 +115,7 @@ def fill(target: object, more: object) -> object:
 
 
 def in_unit(unit: str, tried: int) -> str:
-    """Write a quantity, in the smallest unit of its dimension, in this one."""
+    """Write a quantity, given in the smallest unit of its dimension, in this unit."""
     number = Fraction(tried, UNITS[unit])
     text = f"{number.numerator * 10**20 // number.denominator:021d}"
     digits = f"{text[:-20]}.{text[-20:]}".rstrip("0").rstrip(".")
@@ -135,7 +134,7 @@ def quantities(schema: Mapping[str, Any], place: str, tried: Mapping[str, int]) 
 
 
 def scalars(schema: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str | None]]:
-    """Return the values of a schema that is no table and no list, each with the quantity that it is."""
+    """Return the values of a schema that is neither table nor list, each with the quantity it represents."""
     if "const" in schema:
         yield schema["const"], None
     elif "enum" in schema:
@@ -147,7 +146,7 @@ def scalars(schema: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str | 
         low, high = schema["minimum"], schema["maximum"]
         yield low, None
         yield min(low + 1, high), None
-        # What is "from 1" in the reference ends where a run of that size does.
+        # "From 1" in the reference is bounded by the feasible size of a run.
         if high < 2**32:
             yield high, None
     elif schema["type"] == "number":
@@ -162,12 +161,12 @@ def scalars(schema: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str | 
 
 
 def required(schema: Mapping[str, Any], place: str) -> Document:
-    """Return the keys that a table must have."""
+    """Return the required keys of a table."""
     return {key: first(schema["properties"][key], f"{place}.{key}") for key in schema["required"]}
 
 
 def first(schema: Mapping[str, Any], place: str) -> object:
-    """Return a value: the least that a table needs."""
+    """Return a minimal value for a table."""
     for alternative in ("anyOf", "oneOf"):
         if alternative in schema:
             return first(schema[alternative][0], place)
@@ -180,7 +179,7 @@ def first(schema: Mapping[str, Any], place: str) -> object:
 
 
 def kind(schema: Mapping[str, Any]) -> str:
-    """Tell tables that share a place apart: by the word that chooses among them."""
+    """Distinguish tables at the same path by the keyword that selects them."""
     for chooser in ("topology", "mechanism", "discipline"):
         words = schema.get("properties", {}).get(chooser, {}).get("enum", [])
         if len(words) == 1:
@@ -189,7 +188,7 @@ def kind(schema: Mapping[str, Any]) -> str:
 
 
 def siblings(place: str, value: object = None) -> Document:
-    """Return what must stand beside a key that has this value."""
+    """Return the keys required beside a key with this value."""
     found: Document = {}
     for pattern, beside in SIBLINGS:
         if re.search(pattern, place) or re.search(pattern, f"{place}={value}"):
@@ -198,12 +197,12 @@ def siblings(place: str, value: object = None) -> Document:
 
 
 def needs_stacks(schema: Mapping[str, Any], place: str) -> bool:
-    """Of QUIC stacks, which only `make quic` builds in: test_stacks.py has their forms."""
+    """Return whether it needs QUIC stacks, which are only built by `make quic`: test_stacks.py has their forms."""
     return place.endswith(STACKS) or "quinn" in schema.get("pattern", "")
 
 
 def walk(schema: Mapping[str, Any], place: str, put: Put) -> Iterator[Case]:
-    """Make the cases of a schema; `put` puts a value where the schema stands."""
+    """Yield the cases of a schema; `put` puts a value at the schema's place."""
     if needs_stacks(schema, place):
         return
     for alternative in ("anyOf", "oneOf"):
@@ -230,7 +229,7 @@ def walk(schema: Mapping[str, Any], place: str, put: Put) -> Iterator[Case]:
 
 
 def parameter_cases(schema: Mapping[str, Any]) -> Iterator[Case]:
-    """Every parameter of every algorithm. A schema of a name that several have lists theirs in the registry's order."""
+    """Every parameter of every algorithm. For a name with several schemas, they are in the registry's order."""
     table = schema["properties"]["flow"]["items"]["properties"]["congestion_control"]["anyOf"][1]["properties"]
     seen: Counter[str] = Counter()
     # Other tests may have registered algorithms in this process.
@@ -259,7 +258,7 @@ def cases() -> Iterator[Case]:
     yield from parameter_cases(schema)
     for key, value_schema in schema["properties"].items():
         for case in walk(value_schema, key, functools.partial(document_of, key)):
-            # Parameters stand in one table in the schema, whatever algorithm they are of.
+            # The schema has one table of parameters for all algorithms.
             if case.place.startswith("flow.congestion_control.") and case.place.rpartition(".")[2] not in PARTS:
                 continue
             case.document = copy.deepcopy(BASE) | case.document
@@ -273,7 +272,7 @@ def cases() -> Iterator[Case]:
 
 @pytest.fixture(scope="module")
 def runs() -> list[tuple[Case, sc.Summary | str]]:
-    """Run every case: what came out, or why it was refused."""
+    """Run every case; return its result, or the error."""
     found: list[tuple[Case, sc.Summary | str]] = []
     for case in cases():
         try:

@@ -1,4 +1,4 @@
-"""The documents do what they say: every command and every program on every page is run, and the lists are complete."""
+"""The documents are correct: every command and program on every page is run, and the lists are complete."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def test_the_rust_of_the_guide_is_that_of_the_example() -> None:
 
 
 def test_the_reference_names_every_word() -> None:
-    # Which starts, models, disciplines and so on there are once went out of date.
+    # Regression: the lists of starts, models, disciplines and so on went out of date.
     reference = (ROOT / "docs/scenario-reference.md").read_text(encoding="utf-8")
     for word in words(built_in_schema()):
         assert f'"{word}"' in reference, f'"{word}" is not in the reference'
 
 
 def test_the_lists_of_queues_and_routers_are_those_of_the_schema() -> None:
-    # The page of queues and routers is made from these lists.
+    # The page of queues and routers is generated from these lists.
     text = json.dumps(built_in_schema())
     for key, listed in {"discipline": sc.queues(), "mechanism": sc.routers()}.items():
         found = re.findall(rf'"{key}": \{{[^{{}}]*"enum": \["([a-z0-9-]+)"\]', text)
@@ -61,7 +61,7 @@ def test_the_lists_of_queues_and_routers_are_those_of_the_schema() -> None:
 
 
 def words(node: Any) -> set[str]:  # noqa: ANN401
-    """Every word that a key of a scenario can be, but for settings of named things, which have generated tables."""
+    """Every keyword allowed for a key of a scenario, except settings of named parts, which have generated tables."""
     if isinstance(node, list):
         return set().union(*map(words, node))
     if not isinstance(node, dict):

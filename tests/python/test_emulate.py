@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 TRAFFIC = [sys.executable, str(Path(__file__).parents[1] / "live/traffic.py")]
 
-#: A run on a busy machine is late, and these tests are of what happens, not of when.
+#: A run on a busy machine is late; these tests check results, not times.
 ANY_TIME = ("--p99", "1 min", "--worst", "1 min", "--no-live")
 
-#: 50 ms each way; ten packets of room, so that a TCP connection of a second has losses.
+#: 50 ms each way; room for ten packets, so that a TCP connection of a second has losses.
 PATH = """\
 schema = 1
 duration = "1 s"
@@ -57,7 +57,7 @@ def words(path: Path, *more: str) -> list[str]:
 
 
 def emulate(path: Path, *more: str, given: str = "") -> subprocess.CompletedProcess[str]:
-    """Run it to its end."""
+    """Run it to completion."""
     return subprocess.run(
         words(path, *ANY_TIME, *more), capture_output=True, text=True, check=False, timeout=60, input=given
     )
@@ -70,7 +70,7 @@ def summary(path: Path) -> dict[str, Any]:
 
 
 def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
-    """Wait until something is so."""
+    """Wait until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited too long"
@@ -78,7 +78,7 @@ def until(condition: Callable[[], object], seconds: float = 20.0) -> None:
 
 
 def test_a_datagram_there_and_back_takes_two_delays(path: Path) -> None:
-    """50 ms and the transmission each way: physics below, and above what a busy machine may add to a median."""
+    """50 ms and transmission each way: a physical lower bound; the upper one allows for a busy machine."""
     servers = ["--host", "b", "--", *TRAFFIC, "echo", "9"]
     probe = ["--host", "a", "--", *TRAFFIC, "probe", "b", "9", "--for", "0.6", "--every", "0.02"]
     done = emulate(path, *servers, *probe)
@@ -115,7 +115,7 @@ def test_a_transfer_is_a_flow_of_the_result(recorded: Path) -> None:
     [flow] = result.summary["flows"]
     assert flow["algorithm"] == "tcp"
     assert flow["timeouts"] is None, "only the sender knows"
-    # No more than the link carries, 1448 of 1500 bytes, and no less than slow start brings in a
+    # At most the link's payload, 1448 of 1500 bytes, and at least what slow start sends in a
     # second.
     assert 0.2e6 < flow["goodput_bps"] < 5e6 * 1448 / 1500
     assert flow["rtt_min_s"] is not None
@@ -136,7 +136,7 @@ def test_what_was_recorded_can_be_replayed(recorded: Path, tmp_path: Path) -> No
     findings = verify_path(recorded)
     assert findings.violations == []
     assert findings.checked["replay"] > 100
-    # One drop fewer than there was: the test can fail.
+    # One drop fewer than recorded, to show that the test can fail.
     copy = tmp_path / "tampered"
     copy.mkdir()
     (copy / "summary.json").write_bytes((recorded / "summary.json").read_bytes())
@@ -162,7 +162,7 @@ def test_standard_output_is_that_of_the_command(path: Path) -> None:
 def test_it_ends_after_its_time(path: Path) -> None:
     done = emulate(path, "--for", "300 ms", "--", "sleep", "60")
     assert done.returncode == 0, done.stderr
-    # To the picosecond: it is the emulator's end.
+    # To the picosecond: it is the time at which the emulator ended.
     assert summary(path)["simulated_s"] == pytest.approx(0.3, abs=1e-3)
 
 
@@ -212,7 +212,7 @@ def test_a_signal_leaves_a_whole_result_and_no_process(path: Path, number: int) 
 
 
 def test_nothing_is_left_of_a_killed_emulation(path: Path) -> None:
-    """Neither processes nor namespaces nor devices; what was half written goes with the next one."""
+    """No processes, namespaces or devices remain; half-written files are removed by the next run."""
     mark = f"MARK=killed-{os.getpid()}"
     command = ["--record", "--", "env", mark, "sh", "-c", "trap '' INT TERM HUP; setsid sleep 1000 & sleep 1000"]
     with subprocess.Popen(words(path, *ANY_TIME, *command), stderr=subprocess.DEVNULL) as process:
@@ -229,7 +229,7 @@ def test_nothing_is_left_of_a_killed_emulation(path: Path) -> None:
 
 
 def namespaces_with_processes() -> set[int]:
-    """Return the network namespaces that have a process: without one, and without a descriptor, one is gone."""
+    """Return the network namespaces that have a process: without a process or a descriptor, a namespace is gone."""
     found = set()
     for entry in Path("/proc").iterdir():
         try:
@@ -245,7 +245,7 @@ def namespaces_with_processes() -> set[int]:
 
 
 def on_terminal(command: list[str], keys: list[tuple[str, str]]) -> tuple[str, int]:
-    """Run a command on a terminal of its own, and press keys once something is on it; return that, and the status."""
+    """Run a command on its own terminal, and press keys once certain text has appeared; return the output and the status."""
     process, terminal = pty.fork()
     if process == 0:
         os.environ |= {"TERM": "xterm", "SHELL": "/bin/sh", "PS1": "prompt> ", "ENV": ""}
@@ -274,7 +274,7 @@ def on_terminal(command: list[str], keys: list[tuple[str, str]]) -> tuple[str, i
 
 
 def test_a_shell_has_the_terminal(path: Path) -> None:
-    """Ctrl-C ends what runs in the shell, not the shell and not the emulation."""
+    """Ctrl-C ends the program in the shell, not the shell or the emulation."""
     shown, status = on_terminal(
         words(path, "--p99", "1 min", "--worst", "1 min"),
         [("prompt> ", "sh -c 'tty; exec sleep 1000'\r"), ("/dev/pts/", "\x03"),
@@ -292,15 +292,14 @@ def test_the_live_line(path: Path) -> None:
     )
     assert status == 0, shown
     assert "bottleneck 0 bit/s  queue 0 (0.0 ms)  drops 0  CE 0  late 99 %" in shown
-    # The scrolling region is taken back after it.
+    # The scrolling region is reset afterwards.
     assert shown.index("late 99 %") < shown.index("\033[r") < shown.index("Report:")
 
 
 # --- the machine as a host
 # -------------------------------------------------------------------------------------------
 
-#: Root of a user namespace, with a network of its own: what these tests change is not the
-#: machine's.
+#: Root in a user namespace with its own network: changes do not affect the machine.
 AS_ROOT = (sys.executable, str(Path(__file__).parent / "namespaces.py"))
 
 
@@ -334,7 +333,7 @@ def _quoted(text: str) -> str:
 
 
 def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With a firewall that only writes down what it is told."""
+    """With a stand-in for the firewall that records its commands."""
     tools = tmp_path_factory.mktemp("tools")
     log, wall = tools / "log", tools / "iptables"
     wall.write_text(f'#!/bin/sh\necho "$@" >> {log}\n', encoding="utf-8")
@@ -342,7 +341,7 @@ def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.
     run = " ".join(map(_quoted, words(path, *ANY_TIME, "--outside", "b", "--internet", "--", "sh", "-c")))
     switch = "cat /proc/sys/net/ipv4/ip_forward"
     clean = f"{_quoted(sys.executable)} -m selfclock emulate --clean"
-    # Once to the end, once killed when everything is changed.
+    # Once to completion, once killed after all changes.
     script = f"""
         {run} 'tail -n +2 /proc/net/route | wc -l'; {switch}; ls /run/selfclock | wc -l
         {run} 'sleep 1000' & until test $({switch}) = 1; do sleep 0.01; done; kill -9 $!; wait; {switch}
@@ -352,7 +351,7 @@ def test_what_the_internet_needs_is_undone(path: Path, tmp_path_factory: pytest.
     done = subprocess.run(
         [*AS_ROOT, "sh", "-c", script], capture_output=True, text=True, check=False, timeout=60, env=environment
     )
-    # Two routes of the host: its network, and everything else. Then the switch and the files, after
+    # Two routes on the host: its network, and the default. Then the switch and the files, after
     # each.
     assert done.stdout.split() == ["2", "0", "0", "1", "0", "0"], done.stderr
     made = [line for line in log.read_text(encoding="utf-8").splitlines() if "-I" in line]

@@ -1,4 +1,4 @@
-"""Hosts of an emulation: what they have, what they run, and that nothing of them stays. No root is needed."""
+"""Hosts of an emulation: their properties, their commands, and that nothing of them remains. No root is needed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def hosts() -> Iterator[tuple[Sandbox, Sandbox]]:
 
 
 def ended(host: Sandbox, *words: str) -> int:
-    """Run a command to its end; return its status."""
+    """Run a command to completion; return its status."""
     host.run(words, {})
     return int(host.heard()["exited"])
 
@@ -67,9 +67,9 @@ def test_names_of_hosts() -> None:
     [
         (["curl", "-s", "http://b"], None, [("a", "curl -s http://b")]),
         (["serve", "--host", "a", "--", "fetch"], "b", [("b", "serve"), ("a", "fetch")]),
-        # The command without a host starts last: it is the one that is followed.
+        # The command without a host starts last: it is the foreground command.
         (["fetch", "--host", "b", "--", "serve", "-p", "80"], None, [("b", "serve -p 80"), ("a", "fetch")]),
-        # Neither an option --host of a command nor its own -- divides anything.
+        # Neither an option --host of a command nor its own -- separates commands.
         (["ssh", "--host", "--", "ls"], "b", [("b", "ssh --host -- ls")]),
     ],
 )
@@ -102,7 +102,7 @@ def test_commands_that_make_no_sense(words: list[str], first: str, said: str) ->
 
 
 def test_a_packet_to_another_host_leaves_through_the_device(hosts: tuple[Sandbox, Sandbox]) -> None:
-    """A datagram is an IP packet of its length, with the right addresses and checksum; nothing else comes."""
+    """A datagram is an IP packet of its length, with the right addresses and checksum; nothing else arrives."""
     code = "import socket; socket.socket(2, 2).sendto(b'x' * 1000, ('b', 9))"
     assert ended(hosts[0], sys.executable, "-c", code) == 0
     packet = os.read(hosts[0].device, 65536)
@@ -119,14 +119,14 @@ def test_a_packet_to_another_host_leaves_through_the_device(hosts: tuple[Sandbox
 def test_a_host_sees_itself_and_not_the_machine(hosts: tuple[Sandbox, Sandbox]) -> None:
     a, _ = hosts
     assert ended(a, "sh", "-c", "test $(hostname) = a") == 0
-    # The first process of the host, sh and ps; whatever runs outside is not there.
+    # The host's init process, sh and ps; processes outside are invisible.
     assert ended(a, "sh", "-c", "test $(ls /proc | grep -c '^[0-9]') -le 5") == 0
     assert ended(a, sys.executable, "-c", "import os; assert sorted(os.listdir('/sys/class/net'))") == 0
     devices = "import socket; assert {name for _, name in socket.if_nameindex()} == {'lo', 'path0'}"
     assert ended(a, sys.executable, "-c", devices) == 0
     user = f"import os; assert os.getuid() == {os.getuid()}"
     assert ended(a, sys.executable, "-c", user) == 0
-    # Port 80 is everyone's in there.
+    # Any user may bind port 80 there.
     assert ended(a, sys.executable, "-c", "import socket; socket.create_server(('', 80))") == 0
 
 
@@ -188,7 +188,7 @@ def test_settings_of_the_kernel() -> None:
 
 
 def test_what_a_command_leaves_running_ends_with_the_host() -> None:
-    """A daemon, in a session of its own, whose parent has ended."""
+    """A daemon in its own session, whose parent has ended."""
     if namespaces.obstacle() is not None:
         pytest.skip(str(namespaces.obstacle()))
     mark = f"MARK=forks-{os.getpid()}"
@@ -199,7 +199,7 @@ def test_what_a_command_leaves_running_ends_with_the_host() -> None:
 
 
 def test_nothing_is_left_of_a_process_that_was_killed() -> None:
-    """Whoever has made hosts is killed with -9: commands, daemons, namespaces and devices go with it."""
+    """The process with the hosts is killed with -9: commands, daemons, namespaces and devices end with it."""
     if namespaces.obstacle() is not None:
         pytest.skip(str(namespaces.obstacle()))
     mark = f"MARK=killed-{os.getpid()}"
@@ -226,7 +226,7 @@ with sandboxes([namespaces.setup("a", "10.201.0.1")]) as (a,):
 
 
 def _in_namespace(number: int) -> list[int]:
-    """Return the processes in a network namespace: with the last of them, and of its devices, it goes."""
+    """Return the processes in a network namespace, which ends with the last of them and of its devices."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

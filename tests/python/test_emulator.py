@@ -1,6 +1,6 @@
 """The emulator between sockets in place of TUN devices: no root is needed.
 
-Times are real, so only what lateness cannot change is asserted.
+Times are real, so only results that lateness cannot change are asserted.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def scenario(discipline: str = "drop-tail") -> sc.Scenario:
 
 
 def datagram(number: int, port: int = 4000, ecn: int = 0, size: int = 1000) -> bytes:
-    """An IPv4 packet from the first host to the second, with its number and the time."""
+    """Return an IPv4 packet from the first host to the second, with its number and the time."""
     payload = struct.pack("!Iq", number, time.monotonic_ns()).ljust(size - 28, b"\0")
     source, sink = (socket.inet_aton(address) for address in ADDRESSES)
     header = struct.pack("!BBHHHBBH4s4s", 0x45, ecn, size, number & 0xFFFF, 0, 64, 17, 0, source, sink)
@@ -77,7 +77,7 @@ class Ends:
             (name, end.fileno(), [address]) for name, end, address in zip(NAMES, (one, other), ADDRESSES, strict=True)
         ]
         self.emulator = _core.Emulator(given._core, hosts, **settings)
-        # The emulator has descriptors of its own.
+        # The emulator has its own descriptors.
         one.close()
         other.close()
         self.got: list[tuple[bytes, int]] = []
@@ -93,7 +93,7 @@ class Ends:
             self._outcome.append(error)
 
     def _receive(self) -> None:
-        """Take packets until, after the last was sent, none has come for half a second."""
+        """Receive packets until, after the last one was sent, none has arrived for half a second."""
         self.sink.settimeout(0.5)
         while True:
             try:
@@ -154,7 +154,7 @@ def test_no_packet_is_early_and_the_record_agrees(tmp_path: Path) -> None:
         both.send(300, 0.001, lambda number: datagram(number, 4000 + number % 2))
         outcome, summary = both.end()
     one_way_s = [(at - struct.unpack("!q", packet[32:40])[0]) / 1e9 for packet, at in both.got]
-    # On a busy machine the receiver's socket may be full for a moment.
+    # On a busy machine the receiver's socket may be full briefly.
     refused = summary["emulation"]["refused"]
     assert len(one_way_s) == 300 - refused
     assert min(one_way_s) >= LEAST_S
@@ -195,7 +195,7 @@ def test_captures_have_real_packets(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("discipline", [each["name"] for each in json.loads(_core.queues())])
 def test_a_record_of_every_discipline_is_replayed(discipline: str, tmp_path: Path) -> None:
-    """A burst at 40 Mbit/s, half of which understands marks: the queue drops or marks, and the simulator the same."""
+    """A burst at 40 Mbit/s, half of which is ECN-capable: the queue drops or marks, and the simulator does the same."""
     given = scenario(discipline)
     with ends(given, **recorded(tmp_path, given)) as both:
         both.send(2500, 0.0002, lambda number: datagram(number, 4000 + number % 5, ecn=2 * (number % 2)))
@@ -218,7 +218,7 @@ def test_what_differs_is_found(tmp_path: Path) -> None:
         link["drops"] += 1
     (tmp_path / "summary.json").write_text(json.dumps(summary))
     assert {violation.rule for violation in verify_path(tmp_path).violations} == {"summary"}
-    # A shorter queue drops others, and what follows a drop is no longer the same.
+    # A shorter queue drops other packets, and everything after a drop differs.
     other = given._core.with_overrides(["network.bottleneck.queue.limit=39 packets"])
     *_, differences = _core.replay(other, outcome.summary, tmp_path / "packets.parquet")
     assert len(differences) == 20
@@ -249,8 +249,7 @@ def test_status() -> None:
         status = json.loads(both.emulator.status())
         both.end()
     bottleneck = next(link for link in status["links"] if link["name"] == "bottleneck")
-    # 1,000 B each millisecond are 8 Mbit/s; the tenth of a second may have a pause of this thread
-    # in it.
+    # 1,000 B per millisecond are 8 Mbit/s; this thread may pause during the tenth of a second.
     assert 0 < bottleneck["rate_bps"] < 2.1e7
     assert 0 < status["packets"] <= 400
     assert status["flows"] == 1

@@ -1,4 +1,4 @@
-"""`selfclock evaluate`: its documents, its verdicts, and known truths on a few of its runs."""
+"""`selfclock evaluate`: its documents, its verdicts, and known results on a few of its runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def read(experiment: Experiment[Any], name: str, *keys: object) -> list[Any]:
-    """Run some of the runs of an experiment, and read them."""
+    """Run some of an experiment's runs, and read them."""
     scenarios = experiment.scenarios(Subject.named(name))
     results = sc.run_many([scenarios[key] for key in keys])
     return [experiment.read(Reading(result), key) for result, key in zip(results, keys, strict=True)]
@@ -75,7 +75,7 @@ def test_a_table(selfclock: Command, tmp_path: Path) -> None:
 
 
 def test_a_figure_shows_what_its_table_says() -> None:
-    """Row S18: a point for each case, of the algorithm and of its baseline; the marks are those of the row."""
+    """Row S18: a point for each case, for the algorithm and its baseline; the marks match the row."""
     [card] = evaluate_all(["vegas"], rows=["S18"], against=["reno"])
     [line] = card.lines
     panel = figure(line, card).figure.panel
@@ -86,7 +86,7 @@ def test_a_figure_shows_what_its_table_says() -> None:
     assert lines["vegas"].width > lines["reno"].width
     assert [element.value for element in panel.elements if isinstance(element, Rule)] == [1.1, 2.0]
     assert list(panel.x.names.values()) == ["1", "2"]
-    # What is drawn of one card is not left in the row for the next.
+    # Elements drawn for one card do not remain in the row for the next.
     assert not any(isinstance(element, Curve) for element in line.row.panel.elements)
 
 
@@ -182,11 +182,11 @@ def test_the_matrix_is_written(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 
 
 def test_what_a_link_carried_and_dropped() -> None:
-    """Over the whole run the series say what the summary does."""
+    """Over the whole run the series agree with the summary."""
     run = sc.dumbbell("10 Mbps", rtt="20 ms", buffer="5 packets", flows=["reno"], duration="10 s").run()
     reading = Reading(run)
     link = next(each for each in run.summary["links"] if each["name"] == "bottleneck")
-    # Sampled every 10 ms, so that up to a packet is on the wire at either end.
+    # Sampled every 10 ms, so that up to one packet is on the wire at either end.
     assert reading.link_bps(0, 10) == pytest.approx(1e7 * link["utilization"], rel=0.001)
     sent = link["bytes"] / 1500
     assert reading.loss(0, 10) == pytest.approx(link["drops"] / (link["drops"] + sent), rel=0.001)
@@ -222,7 +222,7 @@ def test_samples() -> None:
 
 
 def test_what_never_happened_is_null_in_json() -> None:
-    # A seed in which two flows never became fair had an infinite time, which ended the command in a
+    # Regression: a seed in which two flows never became fair had an infinite time, which caused a
     # traceback.
     found = Judged(12.0, "warn", (Case("time", 12.0, "warn", (3.0, math.inf)),))
     document = Line(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
@@ -231,8 +231,8 @@ def test_what_never_happened_is_null_in_json() -> None:
 
 
 def test_harm() -> None:
-    # Half of the rate is gone; the round-trip time has doubled; what is better than alone is no
-    # harm.
+    # Half of the rate is lost; the round-trip time has doubled; an improvement over running alone
+    # is no harm.
     assert sharing.harm("rate", 10.0, 5.0) == 0.5
     assert sharing.harm("p95 round-trip time", 0.1, 0.2) == 0.5
     assert sharing.harm("rate", 10.0, 12.0) == sharing.harm("loss", 0.02, 0.01) == 0.0
@@ -249,8 +249,8 @@ def test_cuts_are_counted_once_a_round_trip() -> None:
     times = np.arange(0, 4, 0.01)
     rtt = np.full(len(times), 0.1)
     window = np.where((times > 1.1) & (times < 2.0), 50.0, 100.0)
-    # One mark is answered; those of the same round trip are not asked of again; that at 3 s is not
-    # answered.
+    # One mark is answered; those in the same round trip need no further response; the one at 3 s is
+    # unanswered.
     assert cuts(np.array([1.0, 1.02, 1.15, 3.0]), times, window, rtt) == (2, 1)
     assert cuts(np.array([]), times, window, rtt) == (0, 0)
 
@@ -258,7 +258,7 @@ def test_cuts_are_counted_once_a_round_trip() -> None:
 def test_what_algorithms_have_in_common_runs_once() -> None:
     done: list[float] = []
     cards = evaluate_all(["reno", "cubic"], ["reno"], rows=["S2"], progress=done.append)
-    # Reno is subject, baseline and mark.
+    # Reno is algorithm under test, baseline and mark.
     assert len(done) == 2
     assert [line.found.verdict for card in cards for line in card.lines] == ["pass", "warn"]
 
@@ -267,14 +267,14 @@ def test_what_algorithms_have_in_common_runs_once() -> None:
 
 
 def test_reno_gives_more_to_the_shorter_round_trip_time() -> None:
-    # Between 1 and 2 by theory (Lakshman and Madhow 1997), whatever the losses have in common.
+    # Between 1 and 2 in theory (Lakshman and Madhow 1997), however synchronized losses are.
     (unequal,) = read(sharing.UNEQUAL_RTTS, "reno", (40, 1))
     assert 1.0 < math.log(unequal.ratio) / math.log(unequal.rtt_ratio) < 2.2
 
 
 def test_scalable_does_not_become_fair() -> None:
-    # Multiplicative increase and decrease keep the ratio of two windows that lose together (Chiu
-    # and Jain 1989); what ratio that is, slow start and chance decide: Jain's index is 0.92 to 0.94
+    # Multiplicative increase and decrease keep the ratio of two windows with synchronized losses
+    # (Chiu and Jain 1989); slow start and chance determine the ratio: Jain's index is 0.92 to 0.94
     # with these seeds.
     seeds = [(10, seed) for seed in sharing.SEEDS]
     scalable, reno = (read(sharing.EQUAL_FLOWS, name, *seeds) for name in ("scalable", "reno"))
@@ -283,8 +283,8 @@ def test_scalable_does_not_become_fair() -> None:
 
 def test_cubic_keeps_a_longer_queue_than_reno_and_bbr_a_short_one() -> None:
     (reno,), (cubic,), (bbr3,) = (read(queues.DEEP_QUEUE, name, 0) for name in ("reno", "cubic", "bbr3"))
-    # After a loss Reno has half of a window of 5 BDP, 1.5 of the 4 BDP of queue, CUBIC 0.7 of it,
-    # 2.5.
+    # After a loss from a window of 5 BDP, Reno has half, which leaves 1.5 of the 4 BDP of queue;
+    # CUBIC has 0.7, which leaves 2.5.
     assert cubic.mean > reno.mean + 0.3
     assert cubic.p95 > reno.p95
     assert bbr3.p95 < 1.0
@@ -299,9 +299,9 @@ def test_bbr_takes_more_than_its_share_at_a_shallow_buffer() -> None:
 
 
 def test_packet_pair_is_worth_nothing_and_costs_nothing_without_its_partner() -> None:
-    # Without a reply it sent one segment per 10 ms after the first loss, for ever: 10 MB took 60 s,
-    # not 4. What is left is the spacing of the segments after a recovery: a round trip, 40 ms of
-    # the 0.6 s of 1 MB.
+    # Regression: without a reply it sent one segment per 10 ms after the first loss, for ever: 10
+    # MB took 60 s instead of 4. The rest is the spacing of the segments after a recovery: a round
+    # trip, 40 ms of the 0.6 s of 1 MB.
     lab = {
         (way, size): read(misbehaviour.ABSENT, "packet-pair", (way, f"{size} at 20 Mbit/s"))[0]
         for way in (misbehaviour.WITHOUT, misbehaviour.PLAIN)

@@ -41,7 +41,7 @@ def test_rules_about_means_need_the_whole_interval() -> None:
     assert verdicts.gain_verdict(Interval(1.06, 0.07)) == "not reproduced"
     assert verdicts.regular_verdict(Interval(0.4, 0.05)) == "reproduced"
     assert verdicts.regular_verdict(Interval(0.4, 0.2)) == "direction"
-    # Twice tail drop's drops are not as under tail drop, and half of them are not either.
+    # Neither twice nor half tail drop's drops are like tail drop.
     assert [verdicts.alike_verdict(Interval(mean, 0.05)) for mean in (1.1, 1.24, 2.0, 0.5)] == [
         "reproduced", "direction", "not reproduced", "not reproduced",
     ]  # fmt: skip
@@ -61,7 +61,7 @@ def test_jain_of_equal_and_of_one() -> None:
 
 
 def test_network_is_that_of_the_paper() -> None:
-    """Least round-trip times: 120 ms and 48 ms of propagation, and each packet's time on every link."""
+    """Minimum RTTs: 120 ms and 48 ms of propagation, and each packet's transmission time on every link."""
     result = scenario("rtt", None, seconds=2).run()
     rtt = [flow["rtt_min_s"] for flow in result.summary["flows"]]
     data, ack = 4136 * 8 / 1e7, 40 * 8 / 1e7
@@ -82,10 +82,9 @@ def test_window_adaptation_is_seen_in_records() -> None:
 
 
 def test_without_timed_packets_a_first_window_is_sent_unseen() -> None:
-    """The 32nd data packet is the first that an RD packet follows: its source has sent a whole window by then."""
+    """The 32nd data packet is the first followed by an RD packet: its source has sent a whole window by then."""
     reading = read(scenario("by-number", BY_NUMBER, seconds=4, packets=True).run(), 0.02)
-    # 320 packets meet 200 places and what the link sends until they have all come: some 30 in 0.1
-    # s.
+    # 320 packets meet 200 places and the packets that the link sends meanwhile: some 30 in 0.1 s.
     assert 60 < sum(reading.by_flow) < 120
     assert read(scenario("timed", WINDOW, seconds=4).run(), 0.02).drops == 0
 

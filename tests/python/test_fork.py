@@ -1,6 +1,6 @@
-"""A fork is the run that its scenario would have been from the beginning."""
+"""A fork equals its scenario's run from the start."""
 
-# ruff: noqa: ARG002 - methods of an algorithm have the arguments that they have
+# ruff: noqa: ARG002 - methods of an algorithm have fixed arguments
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_fork_is_within_the_run(time: str) -> None:
 
 @sc.algorithm("test-forked")
 class Forked(sc.CongestionControl):
-    """Grows by what it has counted in an object of its own."""
+    """Grows according to a count in a separate object."""
 
     def __init__(self) -> None:
         self.seen = {"acks": 0}
@@ -81,7 +81,7 @@ class Forked(sc.CongestionControl):
 
 @sc.algorithm("test-uncopied")
 class Uncopied(sc.CongestionControl):
-    """Holds what cannot be copied."""
+    """Holds an object that cannot be copied."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -123,7 +123,7 @@ def rows(found: sc.Sweep) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def trunks(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Points that each shared beginning is of."""
+    """Record the points of each shared beginning."""
     made: list[int] = []
     original = sharing._beginnings
 

@@ -1,4 +1,4 @@
-"""Fingerprints on record: one for each scenario, and the entry of the changes that they belong to."""
+"""Recorded fingerprints: one for each scenario, and the entry of the changes that they belong to."""
 
 from __future__ import annotations
 

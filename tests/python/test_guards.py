@@ -1,4 +1,4 @@
-"""Guards against user-defined algorithms that run away, never return, exit, print or misspell."""
+"""Guards against user-defined algorithms that run away, never return, exit, print or contain typos."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ RUNAWAY = {
 }
 ENDS = ("doubles", "huge", "bytes", "million", "begins", "sends")
 
-#: Most memory that they may take, all of them in one process: a window of 1 GiB takes 740,000
-#: segments of 88 bytes, in two rings that grow by an eighth, and the process itself 80 MB.
+#: Maximum memory of all of them in one process: a window of 1 GiB takes 740,000 segments of 88
+#: bytes, in two rings that grow by an eighth, and the process itself 80 MB.
 MOST_BYTES = 400e6
 
 
 def run_runaways() -> None:
-    """Run them in this process; print what each came to, and the peak of memory after it."""
+    """Run them in this process; after each, print its result and the peak of memory."""
     for name, events in RUNAWAY.items():
         register(name, **events)
         scenario = sc.dumbbell(bottleneck="20 Mbps", flows=[name], duration="2 s").unrecorded()
@@ -63,8 +63,7 @@ def run_runaways() -> None:
             said = "ends"
         except sc.RunError as error:
             said = str(error)
-        # Not getrusage: its peak begins with what the process that started this one held, which was
-        # then replaced.
+        # Not getrusage: its peak includes memory of the process that started this one, before exec.
         peak = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
         assert peak is not None
         print(json.dumps([name, said, int(peak[1]) * 1024]))
@@ -87,7 +86,7 @@ def test_a_runaway_algorithm_ends_with_its_name_and_little_memory() -> None:
 
 
 def test_memory_sets_the_limit_where_there_is_little(tmp_path: Path) -> None:
-    """With 20 flows, 1 GiB in flight of each would take 1.9 GB."""
+    """With 20 flows, 1 GiB in flight each would take 1.9 GB."""
     (tmp_path / "own.py").write_text(
         "import selfclock as sc\n@sc.algorithm('doubles')\nclass Own(sc.CongestionControl):\n"
         "    def on_ack(self, event): self.cwnd *= 2\n    def on_loss(self, event): pass\n"
@@ -162,7 +161,7 @@ class Stuck(sc.CongestionControl):
 
 @pytest.fixture
 def own(tmp_path: Path) -> Callable[[str], list[list[str]]]:
-    """Write the files; give the four commands that run an algorithm."""
+    """Write the files; return the four commands that run an algorithm."""
     (tmp_path / "own.py").write_text(ALGORITHMS, encoding="utf-8")
 
     def commands(name: str) -> list[list[str]]:
@@ -198,21 +197,21 @@ def test_every_command_says_that_an_algorithm_exited(selfclock: Command, own: Ca
 def test_what_an_algorithm_prints_leaves_documents_alone(
     selfclock: Command, own: Callable[[str], list[list[str]]]
 ) -> None:
-    """`evaluate` runs in the same way as `sweep`; its row would print 100,000 lines."""
+    """`evaluate` runs like `sweep`; its row would print 100,000 lines."""
     run, compare, _, sweep = own("prints")
     for command in (run, compare, sweep):
         done = selfclock(*command, "--json")
         assert done.returncode == 0, done.stderr
         json.loads(done.stdout)
-        # Of two threads that print, each writes its text and its newline in a step of its own.
+        # When two threads print, each writes its text and its newline in separate steps.
         assert done.stderr.startswith("loaded\nhello")
 
 
 @POSIX
 def test_ctrl_c_ends_what_never_returns(tmp_path: Path, own: Callable[[str], list[list[str]]]) -> None:
-    """A loop in Python ends with the first Ctrl-C, one in C with the second, and both are named after 10 s.
+    """A loop in Python ends at the first Ctrl-C, one in C at the second, and both are named after 10 s.
 
-    All at once, so that the 10 s pass once.
+    They run at once, so that the 10 s pass only once.
     """
     started: list[tuple[str, Path, subprocess.Popen[bytes]]] = []
     for name, command in [("loops", each) for each in own("loops")] + [("stuck", each) for each in own("stuck")[:2]]:

@@ -1,7 +1,7 @@
-"""Who imports whom in the package: no circle of more than two files, and no import of a higher layer.
+"""Imports within the package: no cycle of more than two files, and no import of a higher layer.
 
-Imports inside functions count: they are of use for the time that a command takes to start, and
-change nothing about who knows whom. Imports for annotations alone do not.
+Imports inside functions count: they only make commands start faster, and are dependencies all the
+same. Imports for annotations alone do not.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import selfclock
 
 ROOT = Path(selfclock.__file__).parent
 
-#: The layers above the ground, the lowest first, by the beginnings of the names of their modules.
-#: Everything else is the ground: what scenarios, runs and figures are made of.
+#: The layers above the ground, lowest first, by the prefixes of their module names. Everything else
+#: is the ground: the parts of scenarios, runs and figures.
 LAYERS = (
     ("scenario", "result", "fork", "recording", "runs", "series", "traces", "plot", "panels"),
     (
@@ -36,19 +36,19 @@ LAYERS = (
     ("cli", "__main__"),
 )
 
-#: Drawings are how a figure shows itself: `Figure.savefig` asks for them.
+#: Figures display themselves by drawings: `Figure.savefig` needs them.
 ON_THE_GROUND = {"report.drawing"}
 
 
 @cache
 def modules() -> dict[str, Path]:
-    """Return the file of every module, by its name below the package."""
+    """Return the file of every module, by its name within the package."""
     names = {path: path.relative_to(ROOT).with_suffix("").parts for path in sorted(ROOT.rglob("*.py"))}
     return {".".join(parts[:-1] if parts[-1] == "__init__" else parts): path for path, parts in names.items()}
 
 
 def for_annotations(tree: ast.AST) -> set[ast.AST]:
-    """Return what stands below `if TYPE_CHECKING`."""
+    """Return the nodes below `if TYPE_CHECKING`."""
     blocks = [
         node.body for node in ast.walk(tree) if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
     ]
@@ -57,7 +57,7 @@ def for_annotations(tree: ast.AST) -> set[ast.AST]:
 
 @cache
 def imports() -> dict[str, set[str]]:
-    """Return what each module imports of the package."""
+    """Return the package's modules that each module imports."""
     found: dict[str, set[str]] = {}
     for name, path in modules().items():
         tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -72,7 +72,7 @@ def imported(node: ast.AST) -> list[str]:
     if isinstance(node, ast.Import):
         names = [[alias.name] for alias in node.names]
     elif isinstance(node, ast.ImportFrom) and node.module is not None:
-        # A name of a package is a module, or in its `__init__`.
+        # A name from a package is a module, or is defined in its `__init__`.
         names = [[f"{node.module}.{alias.name}", node.module] for alias in node.names]
     else:
         return []
@@ -83,7 +83,7 @@ def imported(node: ast.AST) -> list[str]:
 
 @cache
 def reached(begin: str) -> set[str]:
-    """Return every module that is imported by way of a module."""
+    """Return every module that is imported directly or indirectly by a module."""
     seen: set[str] = set()
     waiting = [begin]
     while waiting:
@@ -119,5 +119,5 @@ def test_nothing_imports_a_higher_layer() -> None:
     upward = [
         f"{name} imports {one}" for name, others in imports().items() for one in others if layer(one) > layer(name)
     ]
-    # The name of the package stands for all public names.
+    # The package's own name stands for all public names.
     assert [line for line in upward if not line.startswith(" imports")] == []

@@ -1,4 +1,4 @@
-"""`selfclock init`: files to begin with, which run as they are."""
+"""`selfclock init`: initial files, which run unchanged."""
 
 from __future__ import annotations
 

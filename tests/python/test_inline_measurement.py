@@ -26,13 +26,13 @@ from selfclock.studies import run_studies
 if TYPE_CHECKING:
     from selfclock.claims import Findings
 
-#: Runs of a fraction of a second: what they measure means nothing, that they are judged does.
+#: Runs of a fraction of a second: their measurements are meaningless, but they must be judged.
 TINY = 1 / 400
 
 
 def test_two_species_come_to_52_63_each() -> None:
     _, series = populations([0.0, 10.0], seconds=200.0)
-    # Runge and Kutta's error is below 1e-7, and what is left of the difference after 190 s as well.
+    # The Runge-Kutta error is below 1e-7, and so is the remaining difference after 190 s.
     assert [values[-1] for values in series] == pytest.approx([52.6316, 52.6316], abs=0.001)
     assert limit(2) == pytest.approx(52.6316, abs=1e-4)
 
@@ -75,7 +75,7 @@ def test_verdicts() -> None:
     assert verdicts.order([3, 2, 1], rising=False) == "reproduced"
     assert verdicts.order([1, 3, 2], rising=True) == "direction"
     assert verdicts.order([2, 3, 1], rising=True) == "not reproduced"
-    # 4 % are within the margin of 5 %, and equal values are in no order.
+    # 4 % are within the margin of 5 %, and equal values have no order.
     assert verdicts.order([1, 1.04, 1.2], rising=True) == "direction"
     assert verdicts.order([0, 0, 0], rising=False) == "not reproduced"
     assert [verdicts.all_of(*held) for held in ((True, True), (True, False), (False, False))] == [
@@ -86,7 +86,7 @@ def test_verdicts() -> None:
 
 
 def test_the_background_leaves_what_it_should() -> None:
-    # Slow start ends a little above the 400 packets that fit in 80 Mbit/s and 60 ms.
+    # Slow start ends slightly above the 400 packets that fit in 80 Mbit/s and 60 ms.
     udp = udp_at(((0.0, 0.02), (2.0, 0.04)))
     run = scenario(
         "left", [sender("reno")], seconds=4, rate_gbps=0.1, udp=udp, ssthresh=420, samples_s=0.1, buffer="4000 packets"
@@ -97,8 +97,8 @@ def test_the_background_leaves_what_it_should() -> None:
 
 
 def test_a_buffer_in_bytes_is_one_in_packets_without_small_ones() -> None:
-    # Figure 6 has no UDP, and so no second reading of its buffer: every packet has 1500 B. Slow
-    # start overshoots both.
+    # Figure 6 has no UDP, so its buffer has a single reading: every packet has 1500 B. Slow start
+    # overshoots both.
     runs = [
         scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, buffer=buffer.limit(200), samples_s=0.1).run()
         for buffer in (PACKETS, BYTES)
@@ -113,9 +113,9 @@ def test_small_packets_take_the_places_of_a_buffer_in_packets() -> None:
     for buffer in (PACKETS, BYTES):
         run = scenario("buffer", [sender("reno")], seconds=4, rate_gbps=0.1, udp=udp, buffer=buffer.limit(250)).run()
         longest.append(max(link_series(run)["queue_packets"].to_list()))
-    # UDP overloads the link, and its packets have (7 * 40 + 4 * 576 + 1500) / 12 = 340 B: 250 of
-    # them, or 375 kB, 1102 of them. A full buffer in bytes still takes small ones and drops large
-    # ones, so that there are more.
+    # UDP overloads the link, and its packets have (7 * 40 + 4 * 576 + 1500) / 12 = 340 B: 250
+    # packets, or in 375 kB, 1102. A full buffer in bytes still takes small packets and drops large
+    # ones, so the count is higher.
     assert longest[0] in {250, 251}
     assert 1102 < longest[1] < 2 * 1102
 
@@ -127,7 +127,7 @@ def test_the_printed_reading_is_wrong_by_more_than_the_bandwidth_and_the_repaire
         for label in ("as printed, load 50%", "and the place in the interrupt, load 50%")
     ]
     printed, repaired = (each.error_a for each in found)
-    # A is held to K, and K is twice A here: an error of 1 makes the window blind.
+    # A is clamped to K, and K is twice A here: an error of 1 makes the window blind.
     assert printed is not None
     assert printed > 1
     assert repaired is not None
@@ -135,7 +135,7 @@ def test_the_printed_reading_is_wrong_by_more_than_the_bandwidth_and_the_repaire
 
 
 def test_windows_with_a_measured_a() -> None:
-    # Two: each has 1 - 0.9 + 0.9/2 = 0.55 of the product.
+    # Two connections: each has 1 - 0.9 + 0.9/2 = 0.55 of the BDP.
     assert [together.measured_limit(number) for number in (1, 2, 5, 10)] == pytest.approx([1, 1.1, 1.4, 1.9])
 
 
@@ -148,7 +148,7 @@ def test_measured_and_not_given() -> None:
 
 @pytest.fixture(scope="module")
 def findings() -> Findings:
-    """Every claim, of runs that are too short to mean anything."""
+    """Every claim, from runs too short to mean anything."""
     [(findings, _)] = run_studies([inline_measurement.study(TINY)])
     return findings
 

@@ -1,4 +1,4 @@
-"""`selfclock kernel` where there is no root: checks, records and their replay. `make kernel-test` has the rest."""
+"""`selfclock kernel` without root: checks, records and their replay. `make kernel-test` has the rest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ linux_only = pytest.mark.skipif(not hasattr(_core, "KernelSession"), reason="the
 
 
 def command(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """Run a command of the group; return its status and what it says."""
+    """Run a command of the group; return its status and output."""
     with pytest.raises(SystemExit) as ended:
         main(["kernel", *words])
     set_command([])
@@ -29,7 +29,7 @@ def command(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """The group lists its commands, and each says what it does."""
+    """The group lists its commands, and each has a help text."""
     status, out, _ = command(capsys, "--help")
     assert status == 0
     for name in ("check", "list", "load", "status", "record", "run", "unload", "replay", "twin", "edge"):
@@ -40,7 +40,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_replay(capsys: pytest.CaptureFixture[str]) -> None:
-    """A record of real connections: the same decisions, bit for bit; under another algorithm others."""
+    """A record of real connections: the same decisions, to the bit; other decisions under another algorithm."""
     status, out, _ = command(capsys, "replay", str(LOGS / "reno.log"))
     assert status == 0
     assert out.startswith("reno (")
@@ -50,7 +50,7 @@ def test_replay(capsys: pytest.CaptureFixture[str]) -> None:
     assert done["answers"] < done["events"] <= done["answers"] + done["flows"]
     status, _, said = command(capsys, "replay", str(LOGS / "reno.log"), "--algorithm", "cubic:beta=0.8")
     assert status == 1
-    # What was decided, on record and now, and everything that either algorithm knows then.
+    # The recorded decision, the replayed one, and the full state of both algorithms.
     for line in (
         "before, both: window",
         "on record:    window",
@@ -84,7 +84,7 @@ def test_what_is_no_record(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
 
 
 def test_a_record_is_completed(tmp_path: Path) -> None:
-    """A trace of each connection, the series and the summary stand beside the events, which have their name at last."""
+    """A trace of each connection, the series and the summary stand beside the events, which get their final name."""
     (tmp_path / PARTIAL).write_bytes((LOGS / "bbr3.log").read_bytes())
     done = complete(tmp_path, {"name": "test"})
     assert kernel.replay(tmp_path) == done
@@ -93,13 +93,13 @@ def test_a_record_is_completed(tmp_path: Path) -> None:
     table = pl.read_parquet(tmp_path / SERIES)
     assert {"time_s", "cwnd_bytes", "srtt_s", "pacing_bps", "acknowledged_bytes", "phase"} <= set(table.columns)
     assert table.height > 100
-    # It paces, mostly at what the path carries: 8 Mbit/s.
+    # It paces, mostly at the path's capacity: 8 Mbit/s.
     assert table["pacing_bps"].drop_nans().median() == pytest.approx(8e6, rel=0.3)
 
 
 @linux_only
 def test_check(capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever this machine allows, it is said in words, and the status says whether it is enough."""
+    """Whatever this machine allows is described in words, and the status says whether it suffices."""
     found = kernel.check()
     status, out, _ = command(capsys, "check")
     assert status == int(any(finding.good is False for finding in found))
@@ -121,7 +121,7 @@ def test_unload_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_other_systems(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Elsewhere than on Linux every command that needs a kernel says so in one line."""
+    """On systems other than Linux every command that needs a kernel says so in one line."""
     monkeypatch.delattr(_core, "KernelSession", raising=False)
     orders = "check", "unload", "run --algorithm reno", "list", "load bbr3", "status", f"record {tmp_path / 'none'}"
     for words in map(str.split, orders):
@@ -131,7 +131,7 @@ def test_other_systems(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
 
 
 class FakeSession:
-    """The compiled part as a session sees it, for machines without root."""
+    """The compiled part from a session's point of view, for machines without root."""
 
     taken_over = 2
 
@@ -168,7 +168,7 @@ class FakeSession:
 
 
 def test_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It runs in a thread until the block ends, and says what it counted."""
+    """It runs in a thread until the block ends, and reports its counters."""
     monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
     with kernel.Session("cubic", "mine", nap_us=None) as session:
         assert session.is_running
@@ -180,7 +180,7 @@ def test_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Warnings about a session's figures stand beside them."""
+    """Warnings about a session's figures appear beside them."""
     monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
     status, out, said = command(capsys, "run", "--algorithm", "reno", "--set", "halved=window", "--for", "300 ms")
     assert status == 0
@@ -197,7 +197,7 @@ def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     ):
         assert note in said
     assert "50 us / 120 us / -" in out
-    # Of the connection that is over and the one that goes on.
+    # Of the completed connection and the ongoing one.
     assert "ACKs under an answer" in out
     assert "6\n" in out
 
@@ -226,7 +226,7 @@ def test_wrong_arguments(
 def test_a_record_is_not_overwritten(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A directory that has a record is refused."""
+    """A directory with a record is refused."""
     monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
     (tmp_path / EVENTS).write_bytes(b"")
     status, _, said = command(capsys, "run", "--algorithm", "reno", "--record", str(tmp_path))
@@ -235,7 +235,7 @@ def test_a_record_is_not_overwritten(
 
 
 class FakeEdge:
-    """The compiled part as an edge sees it, for machines without root."""
+    """The compiled part from an edge's point of view, for machines without root."""
 
     def __init__(self, *arguments: object) -> None:
         if arguments[1] == "nope0":
@@ -243,7 +243,7 @@ class FakeEdge:
         self._ended = threading.Event()
 
     def run(self, limits: bool) -> None:
-        """Wait for the end; without limits fail."""
+        """Wait for the end; fail if there are no limits."""
         self._ended.wait()
         if not limits:
             raise OSError(1, "Operation not permitted")
@@ -253,7 +253,7 @@ class FakeEdge:
         self._ended.set()
 
     def status(self) -> str:
-        """A flow that is limited, and one of which nothing is known."""
+        """A limited flow, and one of which nothing is known."""
         flow = {
             "source": "10.0.0.1", "port": 5000, "receiver": "10.0.0.2", "receiver_port": 80, "data_bytes": 10**6,
             "acks": 20, "acks_lowered": 5, "window_bytes": 30_000, "rate_bps": 8e6, "allowed_bps": 9e6,
@@ -264,7 +264,7 @@ class FakeEdge:
 
 
 def test_an_edge(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of what passes; what is wrong is said in one line."""
+    """A table of the passing traffic; errors take one line."""
     monkeypatch.setattr(_core, "KernelSession", FakeSession, raising=False)
     monkeypatch.setattr(_core, "KernelEdge", FakeEdge, raising=False)
     words = ["edge", "eth1", "--rate", "20 Mbps", "--buffer", "100 kB"]

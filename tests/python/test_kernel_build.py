@@ -63,7 +63,7 @@ EXPECTED = [
 
 
 def test_arithmetic_becomes_calls() -> None:
-    """Every operation on a `double` is a call or integer arithmetic, a panic is a return, and LLVM reads the result."""
+    """Operations on `double` become calls or integer arithmetic, panics returns, and LLVM accepts the result."""
     lowered = lower(MODULE, {"entry"})
     at = 0
     for line in EXPECTED:
@@ -93,7 +93,7 @@ def test_arithmetic_becomes_calls() -> None:
     ],
 )
 def test_what_a_kernel_cannot_is_refused_where_it_stands(line: str, said: str) -> None:
-    """With the place in the source, which the compiler has noted."""
+    """With the location in the source, which the compiler has recorded."""
     module = f"""define void @entry() {{
 {line}
   ret void
@@ -108,7 +108,7 @@ def test_what_a_kernel_cannot_is_refused_where_it_stands(line: str, said: str) -
 
 
 def test_what_is_missing_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A compiler that is not there, a Rust that is too new, one without its sources, and no checkout."""
+    """A missing compiler, a Rust that is too new, one without its sources, and no checkout."""
     there: Callable[..., str | None] = lambda name: f"/usr/bin/{name}"  # noqa: E731
 
     def said() -> str:
@@ -150,7 +150,7 @@ def _compilers() -> bool:
 @pytest.mark.alone
 @pytest.mark.skipif(not _compilers(), reason="needs clang and LLVM 22, and rust-src: make kernel-objects")
 def test_rebuilt_object_is_the_one_checked_in(tmp_path: Path) -> None:
-    """The same bytes, whatever the machine: for Vegas, which stands for the others."""
+    """The same bytes on every machine: tested with Vegas, which represents the others."""
     parts = [each for each in prebuilt() if each.label == "vegas"]
     (built,) = build(parts, ROOT, ROOT / "target/kernel-objects", tmp_path)
     assert built.read_bytes() == (OBJECTS / "vegas.o").read_bytes()

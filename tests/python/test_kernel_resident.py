@@ -44,7 +44,7 @@ def command(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, 
 
 
 def stand_in(monkeypatch: pytest.MonkeyPatch, name: str, *rows: dict[str, Any]) -> None:
-    """Let a function of the compiled part return these rows."""
+    """Make a function of the compiled part return these rows."""
     monkeypatch.setattr(_core, name, lambda *_: json.dumps(rows))
 
 
@@ -62,7 +62,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
         assert row["parameters"]
     both = next(row for row in rows if row["algorithm"] == "cubic+hystart++")
     assert {"beta", "css_rounds"} <= set(both["parameters"])
-    # A name that sockets can choose, of 15 letters at most, and not one of Linux.
+    # A name that sockets can choose, of at most 15 letters, and not one of Linux's.
     for row in rows:
         assert row["name"].replace("_", "a").isalnum()
         assert len(row["name"]) <= 15
@@ -76,7 +76,7 @@ def test_usual_names() -> None:
 
 
 def test_what_cannot_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
-    """One line each, with status 2, and nothing is loaded: whoever runs it."""
+    """One line each, with status 2, and nothing is loaded, for any user."""
     for words, complaint in (
         (["bbr33"], "did you mean 'bbr3'?"),
         (["bbr3", "--set", "bta=1"], "unknown parameter of bbr3"),
@@ -93,7 +93,7 @@ def test_what_cannot_be_loaded(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_load_says_what_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The algorithm with its parameters, and what was the default; if that cannot be set, nothing stays."""
+    """Reports algorithm, parameters and former default; if the default cannot be set, nothing remains."""
     loaded: list[tuple[str, str]] = []
     monkeypatch.setattr(_core, "kernel_load", lambda algorithm, name: loaded.append((algorithm, name)))
     monkeypatch.setattr(_core, "kernel_default", lambda _name, host: "bbr" if host else "cubic")
@@ -134,7 +134,7 @@ def test_status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 
 
 def test_unload_of_both_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sessions of `run` and what `load` has brought have one command."""
+    """Sessions of `run` and algorithms of `load` share one command."""
     stand_in(monkeypatch, "kernel_unload")
     rows = {**LOADED, "default_of": ["the host", "namespace a"]}, {**LOADED, "registered": False, "name": "old"}
     stand_in(monkeypatch, "kernel_unload_residents", *rows)
@@ -150,7 +150,7 @@ def test_unload_of_both_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 
 def test_nothing_to_record(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Without a loaded algorithm one line, and no directory is left; a directory with a record is refused."""
+    """Without a loaded algorithm one line, and no directory remains; a directory with a record is refused."""
 
     def nothing(*_: object) -> None:
         raise LookupError("no algorithm is loaded")
@@ -169,7 +169,7 @@ def test_nothing_to_record(capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
 
 def test_a_recording(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Events that the compiled part writes are completed and replayed; missing ones are reported."""
+    """Events written by the compiled part are completed and replayed; missing ones are reported."""
     log = (Path(__file__).parents[2] / "crates/kernel/tests/logs/reno.log").read_bytes()
     status = {"events": 9, "flows": 2, "earlier": 1, "cut": 1, "lost": 4, "passed_over": 8, "error": None, "gone": True}
 
@@ -197,7 +197,7 @@ def test_a_recording(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
 
 
 def test_refusals_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """A refusal of the system is one error that says what helps."""
+    """A refusal by the system is one error with a remedy."""
 
     def refuse(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
