@@ -1,4 +1,4 @@
-"""`make sweep-10000`: a sweep of 10,000 short runs, killed outright three times, then run in one go."""
+"""`make sweep-10000`: a sweep of 10,000 short runs, killed three times, then run to completion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RUNS = 10_000
 
 
 def journal_rows(directory: Path) -> int:
-    """Count the whole lines."""
+    """Count the complete lines."""
     journal = directory / "journal.jsonl"
     return journal.read_bytes().count(b"\n") if journal.exists() else 0
 

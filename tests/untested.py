@@ -1,9 +1,9 @@
 """Reports lines that no test runs, of Rust and Python, and fails if no test calls a public function.
 
-`make test` writes two reports in the format of lcov before: what `cargo test` runs of the crates,
-and what the tests of Python and the commands that they start run of the package. Without
-cargo-llvm-cov there is no report of Rust. Lines and functions of Rust's own tests do not count. A
-function is public where its word is: `pub fn` in a library, no underscore in a name of Python.
+`make test` first writes two reports in the lcov format: one for the crates under `cargo test`, and
+one for the package under the Python tests and the commands that they start. Without cargo-llvm-cov
+there is no report of Rust. Lines and functions of Rust's own tests do not count. A function is
+public by its declaration: `pub fn` in a library, no leading underscore in Python.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 REPORTS = ROOT / "target/coverage"
-#: Run in processes that no test watches: programs of hosts in namespaces, and a compiler that not
-#: every machine has.
+#: Run in processes outside coverage: programs of hosts in namespaces, and a compiler that not every
+#: machine has.
 ELSEWHERE = ("kernel/twin/traffic.py", "kernel/build/compile.py", "kernel/build/parts.py")
-#: Of each report: the folders that have a figure of their own.
+#: The folders of each report that get a separate figure.
 PARTS = {"rust": ["crates/congestion/src", "crates/simulator/src"], "python": ["python/selfclock"]}
 
 
 @dataclass
 class File:
-    """How often each line of a file was run, and each function, by the line where it begins."""
+    """How often each line and each function of a file was run; functions by their first line."""
 
     path: str
     lines: dict[int, int] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class File:
 
 
 def read(report: Path) -> Iterator[File]:
-    """Read the files of a report; a function has as many records as it has instances, and is run if one of them is."""
+    """Read the files of a report; a function has a record per instance, and counts as run if any of them is."""
     begins: dict[str, int] = {}
     for record in report.read_text(encoding="utf-8").splitlines():
         kind, _, rest = record.partition(":")
@@ -67,7 +67,7 @@ def read(report: Path) -> Iterator[File]:
 
 
 def of_tests(source: list[str]) -> set[int]:
-    """Return the numbers of the lines of a Rust file that are compiled for its tests only."""
+    """Return the numbers of the lines of a Rust file that are compiled for tests only."""
     found: set[int] = set()
     indent: int | None = None
     for number, line in enumerate(source, 1):
@@ -77,15 +77,15 @@ def of_tests(source: list[str]) -> set[int]:
             found.add(number)
         elif indent is not None:
             found.add(number)
-            # As rustfmt leaves it an item ends with a brace that stands where it begins, or as a
-            # statement does.
+            # In rustfmt's layout an item ends with a brace at its own indentation, or like a
+            # statement.
             if starts == indent and line.rstrip(",")[-1:] in {"}", ";"}:
                 indent = None
     return found
 
 
 def test_files() -> set[str]:
-    """Return the Rust files that are modules of tests only."""
+    """Return the Rust files that are test-only modules."""
     found = set()
     for path in (ROOT / "crates").rglob("*.rs"):
         text = path.read_text(encoding="utf-8")
@@ -96,7 +96,7 @@ def test_files() -> set[str]:
 
 
 def rust_files() -> Iterator[File]:
-    """Read the files of the libraries without their tests; of their functions only the public ones."""
+    """Read the files of the libraries without their tests, and only the public functions."""
     left_out = test_files()
     for file in read(REPORTS / "rust.info"):
         if not file.path.startswith(tuple(PARTS["rust"])) or file.path in left_out:
@@ -108,16 +108,16 @@ def rust_files() -> Iterator[File]:
             declared = re.match(r"\s*pub (?:const )?fn (\w+)", line)
             if declared and number not in of_tests(source):
                 public[number] = declared[1]
-        # What has no record was never compiled into a test.
+        # Code without a record was never compiled into a test.
         file.functions = {line: file.functions.get(line, 0) for line in public}
         file.names = public
         yield file
 
 
 def python_files() -> Iterator[File]:
-    """Read the files of the package; of their functions only the public ones.
+    """Read the files of the package, and only their public functions.
 
-    Where the tests of emulations are left out, so are the files that only they run.
+    Where emulation tests are skipped, files that only they run are skipped, too.
     """
     sys.path.insert(0, str(ROOT / "tests/python"))
     from namespaces import obstacle  # noqa: PLC0415  of no use for the report of Rust
@@ -133,7 +133,7 @@ def python_files() -> Iterator[File]:
 
 
 def show(what: str, files: list[File], *, lines: bool) -> int:
-    """Print the figures of one language, and what is left; return the number of functions that no test runs."""
+    """Print the figures of one language, and the gaps; return the number of functions that no test runs."""
     for folder in PARTS[what]:
         counts = [count for file in files if file.path.startswith(folder) for count in file.lines.values()]
         part = sum(count > 0 for count in counts) / len(counts)
@@ -156,7 +156,7 @@ def show(what: str, files: list[File], *, lines: bool) -> int:
 
 
 def ranges(missing: list[int], every: list[int]) -> str:
-    """Write line numbers; a range goes on over lines that are no code."""
+    """Write line numbers; a range continues across lines without code."""
     index = {line: place for place, line in enumerate(every)}
     groups: list[list[int]] = []
     for line in missing:

@@ -1,8 +1,8 @@
 """Verifies the packet records of every scenario in the repository and of random ones: make verify, make verify-night.
 
-Scenarios that would record more than some million packet events run for less simulated time here:
-the length is in `SHORTENED`. Of those that the papers build in Python some of each part run, for
-the time of this many packet-hops are expected as `PAPER_HOPS` says.
+Scenarios that would record more than some million packet events run for less simulated time here,
+as listed in `SHORTENED`. Of the scenarios that papers build in Python, some of each part run, for a
+time with about `PAPER_HOPS` expected packet-hops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from selfclock.reproduce import PAPERS  # noqa: E402
 from selfclock.verify import verify  # noqa: E402
 from test_verify import recorded  # noqa: E402
 
-#: Overrides that keep the record of a scenario small, by its path; the others run as they are.
+#: Overrides that keep the record of a scenario small, by its path; the others run unchanged.
 SHORTENED = {
     "examples/holes.toml": "1.2 s",
     "examples/two-paths-graph.toml": "25 s",
@@ -50,7 +50,7 @@ SHORTENED = {
 
 #: Scenarios per part of a paper's study, spread over the part, until about this many packet-hops.
 PAPER_RUNS, PAPER_HOPS = 6, 30_000
-#: And no less than this, s: before it some networks send nothing.
+#: Minimum duration, s: before it some networks send nothing.
 LEAST_S = 0.3
 
 
@@ -65,7 +65,7 @@ def files() -> list[Path]:
 
 
 def verify_file(path: Path) -> bool:
-    """Run and verify one file; say how it went."""
+    """Run and verify one file; report the outcome."""
     name = str(path.relative_to(ROOT))
     length = [f"duration={SHORTENED[name]}"] if name in SHORTENED else []
     clock = time.process_time()
@@ -81,7 +81,7 @@ def verify_file(path: Path) -> bool:
 
 
 def verify_paper(paper: str) -> bool:
-    """Verify some of the networks that a paper builds in Python; say how it went."""
+    """Verify some of the networks that a paper builds in Python; report the outcome."""
     clock = time.process_time()
     events = runs = 0
     failed = False

@@ -206,8 +206,8 @@ def test_equation_1_asks_which_flow_takes_longer_to_recover() -> None:
 def test_the_time_from_loss_to_loss() -> None:
     """Reno on 10 Mbit/s and 40 ms with a queue of one BDP, 33 packets: from 33 to 67 segments.
 
-    The window grows by one per round trip, which lasts as long as the window at the link's rate, 1.2 ms
-    per segment. Tolerance 10 %: one more round trip for recovery.
+    The window grows by one per round trip, which lasts as long as the window at the link's rate,
+    1.2 ms per segment. Tolerance 10 %: one more round trip for recovery.
     """
     run = scenario("cycle", 10, [sender(TCP, 40)], seconds=60, samples_s=0.05).run()
     measured = single.cycle(run)

@@ -100,7 +100,7 @@ def test_a_constant_trace_is_like_a_link_of_that_rate(algorithm: str) -> None:
 
 
 def test_a_packet_leaves_with_the_next_opportunity() -> None:
-    """Each packet, alone in the queue, waits for the next whole millisecond, and arrives 3 ms later at the other end."""
+    """Each packet, alone in the queue, waits for the next whole millisecond, and arrives 3 ms later."""
     result = scenario("1", datagrams("1.16 Mbps", 1500)).run()
     entered, sent, arrived = (
         times(result, "enqueue"),

@@ -245,7 +245,7 @@ def namespaces_with_processes() -> set[int]:
 
 
 def on_terminal(command: list[str], keys: list[tuple[str, str]]) -> tuple[str, int]:
-    """Run a command on its own terminal, and press keys once certain text has appeared; return the output and the status."""
+    """Run a command on its own terminal, and press keys after certain text; return output and status."""
     process, terminal = pty.fork()
     if process == 0:
         os.environ |= {"TERM": "xterm", "SHELL": "/bin/sh", "PS1": "prompt> ", "ENV": ""}

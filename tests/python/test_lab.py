@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A page as `make lab` leaves it, in its place."""
+    """A page as built by `make lab`, in its place."""
     folder = tmp_path / "static"
     folder.mkdir()
     (folder / "index.html").write_text("<!doctype html>", encoding="utf-8")
@@ -80,7 +80,7 @@ def test_a_port_that_is_taken_is_refused(built: Path) -> None:
 
 
 def unpacked(fragment: str) -> str:
-    """Return the TOML of a link, as the page reads it."""
+    """Return the TOML of a link, as the page decodes it."""
     packed = fragment.removeprefix("#s1=")
     padded = packed + "=" * (-len(packed) % 4)
     return str(json.loads(zlib.decompress(base64.urlsafe_b64decode(padded), -zlib.MAX_WBITS))["toml"])
@@ -107,7 +107,7 @@ def test_a_scenario_goes_into_the_link(monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_what_no_link_holds_is_refused() -> None:
     noise = zlib.compress(bytes(range(256)), 0).hex()
     assert unpacked(lab.fragment(noise)) == noise
-    # Eight bits of every byte are random: nothing to compress.
+    # All eight bits of every byte are random, so it is incompressible.
     state, letters = 1, []
     for _ in range(400_000):
         state = state * 6364136223846793005 + 1442695040888963407 & 2**64 - 1

@@ -1,8 +1,8 @@
 """Theory of windows, queues and buckets, over ranges of its parameters.
 
-Tolerances stand beside the checks with their reasons, and were set before the first run unless said
-otherwise. With `pytest -s` each check prints the largest deviation that it sees: the table of
-docs/validation.md has them.
+Tolerances stand beside the checks with their reasons, and were set before the first run unless
+stated otherwise. With `pytest -s` each check prints its largest deviation: the table of
+docs/validation.md lists them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 #: A full segment with headers and timestamps, bytes.
 PACKET = 1500
-#: 24 Mbit/s, 50 ms of wire and 0.5 ms in which a segment is sent: a bandwidth-delay product of 101
-#: full segments.
+#: 24 Mbit/s, 50 ms of propagation and 0.5 ms of transmission per segment: a BDP of 101 full
+#: segments.
 RTT, PRODUCT = 0.0505, 101
 
 
@@ -39,7 +39,7 @@ def run(
     packets: bool = False,
     **more: Any,  # noqa: ANN401
 ) -> sc.Result:
-    """Run flows across 24 Mbit/s and 50 ms, every segment acknowledged."""
+    """Run flows across 24 Mbit/s and 50 ms, with an ACK for every segment."""
     network = sc.Dumbbell(sc.Link(rate, delay, queue=queue, loss=loss), sc.Link("10 Gbps", "0.5 ms"))
     record = sc.Record(interval, packets)
     transport = sc.Transport(delayed_ack="off")
@@ -56,13 +56,13 @@ def tell(what: str, deviation: float) -> None:
 
 
 def sawtooth(buffer: float) -> tuple[float, float, float]:
-    """Return utilisation, mean queue in products and period in products of round trips, of a buffer in products.
+    """Return utilization, mean queue in BDPs and period in RTTs of an empty path, for a buffer in BDPs.
 
-    The window grows by a segment each round trip from a to 1 + b products, a = (1 + b)/2. Below 1 a
-    round trip takes the propagation alone and the link is idle for part of it; above, the queue is
-    what is beyond 1, and a round trip takes as long as its window. So with w the window, time and
-    what is sent are the integrals of max(1, w) and of w, and the round trip of the recovery, in
-    which the window is low and does not grow.
+    The window grows by a segment per round trip from a to 1 + b BDPs, with a = (1 + b)/2. Below 1 a
+    round trip takes only the propagation delay and the link is partly idle; above, the queue is the
+    excess over 1, and a round trip lasts as long as its window. So with w the window, time and data
+    sent are the integrals of max(1, w) and of w, plus the round trip of recovery, in which the
+    window is low and does not grow.
     """
     high, low = 1 + buffer, (1 + buffer) / 2
     full = max(low, 1.0)
@@ -78,10 +78,10 @@ def sawtooth(buffer: float) -> tuple[float, float, float]:
 def test_the_sawtooth_of_reno(buffer: float) -> None:
     """One Reno flow and a drop-tail queue.
 
-    A cycle is 50 round trips or more. What theory leaves out is the one in which a loss is not yet
-    known: 2 % of utilisation, 6 % of the period; of the mean queue, which goes with the square, 12
-    % and a packet. (The first run showed that the time in which a segment is sent and that of the
-    recovery could not be left out: 8 % of the period.)
+    A cycle has at least 50 round trips. The theory omits the one in which a loss is not yet known:
+    2 % of utilization, 6 % of the period; of the mean queue, which is quadratic, 12 % and one
+    packet. (The first run showed that the transmission time of a segment and the recovery could not
+    be omitted: 8 % of the period.)
     """
     queue = sc.packets(round(buffer * PRODUCT))
     result = run([sc.Flow("reno")], 200, queue, interval="50 ms")
@@ -106,13 +106,13 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
 @pytest.mark.parametrize("kept", [0.5, 0.6, 0.7, 0.8])
 @pytest.mark.parametrize("first", [60, 100, 125])
 def test_aimd_converges(kept: float, first: int) -> None:
-    """Chiu and Jain 1989: two that add alike and multiply alike come together, whatever they begin with.
+    """Chiu and Jain 1989: two flows with equal additive increase and multiplicative decrease converge from any start.
 
-    Both add a segment in a round trip, which leaves their difference as it is, and keep a part of
-    their windows when the queue is above a threshold, which leaves that part of the difference:
-    after n cuts kept^n of it. They are marked in the same round trip, but not at the same time in
-    it, so that one may have added a segment more than the other: one for each cut, of which each
-    later cut keeps a part, 1/(1 - kept) in all, and as much for the samples.
+    Both add a segment per round trip, which preserves their difference, and keep a fraction of
+    their windows when the queue is above a threshold, which keeps that fraction of the difference:
+    after n cuts kept^n of it. They are marked in the same round trip, but at different times in it,
+    so that one may have added a segment more than the other: one for each cut, of which each later
+    cut keeps a fraction, 1/(1 - kept) in total, and as much for the samples.
     """
     flows = [
         sc.Flow(
@@ -147,11 +147,11 @@ def test_aimd_converges(kept: float, first: int) -> None:
 @pytest.mark.parametrize("every", [1, 2, 3, 4, 6])
 @pytest.mark.parametrize("byte_counting", [False, True])
 def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_counting: bool) -> None:
-    """A round trip with an acknowledgement for each d segments multiplies the window by 1 + 1/d (RFC 5681), or with two
-    segments for each that covers as many by 1 + min(2, d)/d (RFC 3465).
+    """Slow start multiplies the window by 1 + 1/d per round trip with an ACK for every d segments (RFC 5681).
 
-    From 120 segments on; the last acknowledgement of a round trip may wait for segments of the
-    next, one of at least 20: 3 % after five round trips.
+    With two segments per ACK that covers as many, the factor is 1 + min(2, d)/d (RFC 3465). From
+    120 segments on; the last ACK of a round trip may wait for segments of the next, one of at least
+    20: 3 % after five round trips.
     """
     transport = sc.Transport(
         initial_window=sc.segments(120),
@@ -175,10 +175,9 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
 @pytest.mark.parametrize("rate_mbps", [0.5, 5, 50])
 @pytest.mark.parametrize("burst_kb", [3, 30, 300])
 def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
-    """Offered twice the rate, or four times, for T it lets burst + rate T through, to a packet; offered half, all.
+    """Offered two or four times its rate for T, it passes burst + rate T, within a packet; offered half, everything.
 
-    Less what would pass of the packets that are on the way to the policer, 0.5 ms, when the run
-    ends.
+    Packets still on the way to the policer at the end of the run, 0.5 ms, are excluded.
     """
     for load in (0.5, 2, 4):
         flow = sc.Background(sc.mbps(load * rate_mbps), packet="1000 B")
@@ -198,7 +197,7 @@ def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
 @pytest.mark.parametrize("rate_mbps", [0.5, 5, 50])
 @pytest.mark.parametrize("burst_kb", [3, 30, 300])
 def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
-    """A sender with an open window sends burst + rate T, to a segment."""
+    """A sender with an open window sends burst + rate T, within a segment."""
     shaper = sc.Shaper(sc.mbps(rate_mbps), sc.kbytes(burst_kb))
     transport = sc.Transport(shaper=shaper, initial_window=sc.segments(1_000_000), handshake=False)
     result = run([sc.Flow(transport=transport)], 4, rate="10 Gbps", interval="off")
@@ -215,9 +214,9 @@ def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.8, 1.0])
 @pytest.mark.parametrize(("epsilon", "gamma"), [(0.5, 0.9), (1.95, 0.9), (1.95, 0.5), (4.0, 0.0)])
 def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: float, gamma: float) -> None:
-    """Equation 10 of the thesis, corrected, from the first acknowledgement on, at each one that has come by a sample.
+    """Equation 10 of the thesis, corrected, from the first ACK on, at each ACK received by a sample.
 
-    The steps compose exactly; a window is recorded in bytes, to a half of one.
+    The steps compose exactly; a window is recorded in bytes, within half a byte.
     """
     control = {
         "window": "lotka-volterra", "physical": "oracle", "available": "oracle", "physical_rate": "10 Mbps",
@@ -249,8 +248,9 @@ def test_the_lotka_volterra_window_is_the_logistic_curve(part: float, epsilon: f
 @pytest.mark.parametrize("flows", [1, 2, 4])
 @pytest.mark.parametrize(("alpha", "beta"), [(1, 3), (2, 4), (10, 20)])
 def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int, beta: int) -> None:
-    """Each flow between alpha and beta, those that begin together and so know the empty path; a packet of each is let
-    go, because windows change by whole segments.
+    """Each flow queues between alpha and beta, if all start together and so know the propagation RTT.
+
+    One packet each is tolerated, because windows change by whole segments.
     """
     control = {"window": "vegas", "alpha": alpha, "beta": beta}
     result = run([sc.Flow(control, count=flows)], 60)
@@ -262,12 +262,12 @@ def test_vegas_keeps_alpha_to_beta_segments_in_the_queue(flows: int, alpha: int,
 @pytest.mark.parametrize("flows", [1, 2, 4])
 @pytest.mark.parametrize("alpha", [20, 50, 100])
 def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
-    """w = baseRTT/RTT w + alpha at rest: w (1 - baseRTT/RTT) = alpha of each flow wait, less a fraction of a segment.
+    """At rest w = baseRTT/RTT w + alpha: w (1 - baseRTT/RTT) = alpha of each flow wait, within a segment.
 
-    Flows that begin together do not all see the empty path: the first segment of flow i, from 0,
-    stands behind i initial windows of 10. With the queue q in packets its rate is alpha/(q - 10 i)
-    of the link, and the rates are all of it. (5 % before the first run, which showed that what is
-    missing is up to one segment of each flow.)
+    Flows that start together do not all see an empty path: the first segment of flow i, from 0, is
+    behind i initial windows of 10. With a queue of q packets its rate is alpha/(q - 10 i) of the
+    link, and the rates sum to the link's. (The tolerance was 5 % before the first run, which showed
+    a deficit of up to one segment per flow.)
     """
     low, high = 10.0 * flows - 10, 10.0 * flows + flows * alpha
     while high - low > 1e-6:
@@ -287,12 +287,12 @@ def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
 @pytest.mark.parametrize("every", [1, 2, 3])
 @pytest.mark.parametrize("probability", [1e-2, 3e-3, 1e-3, 3e-4])
 def test_the_square_root_law(probability: float, every: int) -> None:
-    """Throughput is C MSS/(RTT sqrt(p)), C = sqrt(3 a/2) with periodic losses, 1.31/1.22 times that with independent.
+    """Throughput is C MSS/(RTT sqrt(p)).
 
-    a is the number of acknowledgements for each segment: 1/b, and where a window travels as a bunch
-    the timer's, too, for what is left of it, (b - 1)/b on average. (That is 4 % at b = 3 and p =
-    0.001, and was added after the first run.) 1,500 losses: a standard error of 1.5 %. Between the
-    two, and 10 % less for the round trip of each recovery. With byte counting a is 1
+    C = sqrt(3 a/2) with periodic losses, and 1.31/1.22 times that with independent ones. a is the number of ACKs per segment: 1/b, and where a window travels as a burst also the
+    timer's, for the rest of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was
+    added after the first run.) 1,500 losses give a standard error of 1.5 %. The bounds are the two
+    values of C, and 10 % less for the round trip of each recovery. With byte counting a is 1
     (tests/physics.rs).
     """
     transport = sc.Transport(

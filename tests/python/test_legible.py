@@ -1,4 +1,4 @@
-"""The check of figures finds what it is there to find, and the figures of the documentation pass it."""
+"""The check of figures finds the faults it is meant to find, and the figures of the documentation pass it."""
 
 from __future__ import annotations
 

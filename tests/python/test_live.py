@@ -1,7 +1,7 @@
-"""The tests of `make live-test`, as root: the examples of the documents, privileges that only root has, the firewall.
+"""The tests of `make live-test`, as root: the examples of the documents, effects of root privileges, the firewall.
 
-Everything happens in network namespaces of the tests' own, but for devices and rules that are gone
-afterwards.
+Everything happens in the tests' own network namespaces, except for devices and rules that are
+removed afterwards.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TRAFFIC = [sys.executable, str(Path(__file__).parents[1] / "live/traffic.py")]
 
 
 def test_the_examples_of_the_page(tmp_path: Path) -> None:
-    """As a reader would run them, one after the other, in a directory with what the page writes there."""
+    """As a reader would run them, in order, in a directory with the files that the page creates."""
     if shutil.which("curl") is None:
         pytest.skip("the examples call curl")
     assert len(EXAMPLES) == 3
@@ -61,7 +61,7 @@ def test_the_examples_of_the_page(tmp_path: Path) -> None:
 
 
 def test_a_run_of_root_has_real_time(tmp_path: Path) -> None:
-    """The median packet is less than 1 ms late, beside whatever else runs."""
+    """The median packet is less than 1 ms late, whatever else runs."""
     scenario = tmp_path / "path.toml"
     scenario.write_text(PATH, encoding="utf-8")
     words = [
@@ -88,7 +88,7 @@ def test_a_run_of_root_has_real_time(tmp_path: Path) -> None:
 def test_the_internet_is_reached_and_the_firewall_is_left_as_it_was(
     wall: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A "machine" between the host and a server beyond: a namespace of its own, with the real firewall."""
+    """A "machine" between the host and a server beyond: its own namespace, with the real firewall."""
     for tool in (wall, "ip"):
         if shutil.which(tool) is None:
             pytest.skip(f"there is no {tool}")

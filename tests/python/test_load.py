@@ -1,4 +1,4 @@
-"""At the edges of machine and model a run completes, or ends with a clear error, and leaves nothing half-written."""
+"""At the limits of machine and model a run completes, or ends with a clear error, and leaves nothing half-written."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_heavy_scenarios_run(case: Case) -> None:
 
 
 def limited(command: list[str], directory: Path, limit: int, value: int) -> subprocess.CompletedProcess[str]:
-    """Run a command that may not use more of a resource than this."""
+    """Run a command with an upper limit on a resource."""
     return subprocess.run(
         command,
         cwd=directory,
@@ -44,7 +44,7 @@ def limited(command: list[str], directory: Path, limit: int, value: int) -> subp
 @LINUX
 @pytest.mark.parametrize("kilobytes", [1, 30, 300])
 def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: int) -> None:
-    """A file may not grow beyond this, which is how a full disk looks to a program: a write fails."""
+    """A file size limit looks to a program like a full disk: a write fails."""
     command = [sys.executable, "-m", "selfclock", "run", str(small), "--out", "run", "--set", "record.packets=true"]
     done = limited(command, tmp_path, resource.RLIMIT_FSIZE, kilobytes * 1024)
     assert done.returncode in (1, 2), done
@@ -57,7 +57,7 @@ def test_a_full_disk_leaves_no_result(small: Path, tmp_path: Path, kilobytes: in
 @pytest.mark.alone
 @LINUX
 def test_no_memory_leaves_no_result(small: Path, tmp_path: Path) -> None:
-    """Interpreter and libraries take some hundred MB of address space; this run's samples do not fit beside them."""
+    """Interpreter and libraries take some hundred MB of address space; this run's samples do not fit in the rest."""
     command = [
         sys.executable, "-m", "selfclock", "run", str(small), "--out", "run", "--set", "record.interval=1 us",
         "--set", "duration=10 s",

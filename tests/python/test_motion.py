@@ -1,4 +1,4 @@
-"""Packets on their way: what a replay, a time-distance diagram and a sketch say is what the record says."""
+"""Packets in transit: replay, time-distance diagram and sketch agree with the record."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     from selfclock.result import Result
 
-#: Reno, CUBIC and a scalable flow with ECN over a queue that marks and drops, and UDP in bursts
-#: beside them.
+#: Reno, CUBIC and a scalable flow with ECN over a queue that marks and drops, with bursts of UDP.
 MIXED = """
 schema = 1
 duration = "3 s"
@@ -89,7 +88,7 @@ class Seen:
 
 
 def seen_at(record: pl.DataFrame, time_s: float) -> Seen:
-    """Read a record up to a time, event by event: the oracle, which knows nothing of rates and delays."""
+    """Read a record up to a time, event by event: the oracle, which knows no rates or delays."""
     seen, where = Seen(), {}
     rows = record.filter(pl.col("time_s") <= time_s).select("event", "link", "packet", "flow", "kind")
     for event, link, packet, flow, kind in rows.with_columns(pl.exclude("packet").cast(pl.String)).iter_rows():
@@ -111,15 +110,15 @@ def record_of(result: Result) -> pl.DataFrame:
 
 
 def times_between(record: pl.DataFrame, parts: int) -> list[float]:
-    """Return times at which nothing happens, all over a record."""
+    """Return times without events, spread over a record."""
     times = record["time_s"].unique().sort().to_numpy()
-    # Between two events that are a microsecond apart or more: a replay counts in nanoseconds.
+    # Between two events at least a microsecond apart: a replay counts in nanoseconds.
     apart = np.flatnonzero(np.diff(times) > 1e-6)
     return [float(times[at] + times[at + 1]) / 2 for at in apart[:: max(len(apart) // parts, 1)]]
 
 
 def as_drawn(result: Result, time_s: float) -> Seen:
-    """Count what the hops of a replay say of a time."""
+    """Derive the state at a time from the hops of a replay."""
     hops = hops_of(result)
     links, flows = hops.network.links, hops.network.flows
     gone = hops.fate == 1
@@ -156,7 +155,7 @@ def test_hops_say_what_the_record_says(run: Result) -> None:
     assert seen_at(record, times[-1]).dropped, "the test must see drops"
 
 
-#: A path with one more imperfection, and what is added to the scenario.
+#: A path with one more imperfection, and the text added to the scenario.
 IMPERFECT = """
 schema = 1
 duration = "2 s"
@@ -194,8 +193,8 @@ def test_hops_of_imperfect_paths(change: dict[str, str]) -> None:
     record, hops = record_of(result), hops_of(result)
     for time_s in times_between(record, 15):
         drawn, expected = as_drawn(result, time_s), seen_at(record, time_s)
-        # The record does not tell a packet on a link from one that a router or a network card holds
-        # behind it.
+        # The record does not distinguish a packet on a link from one held behind it by a router or
+        # network card.
         held = (hops.arrive <= time_s) & (hops.leave > time_s) & ~np.isin(hops.fate, [1, 2])
         for index in hops.link[held]:
             name = hops.network.links[index].name
@@ -253,7 +252,7 @@ def main_ends(arguments: list[str], status: int) -> None:
 
 
 def steady(**transport: object) -> Result:
-    """One flow that keeps a link of 1 Mbit/s busy: 12 ms for each packet of 1500 B."""
+    """One flow that keeps a link of 1 Mbit/s busy: 12 ms per packet of 1500 B."""
     return sc.dumbbell(
         "1 Mbps",
         "100 ms",
@@ -273,7 +272,7 @@ def lines_of(result: Result, **span: float) -> dict[str, Line]:
 def test_acks_reach_the_sender_at_the_pace_of_the_bottleneck() -> None:
     result = steady(receive_window="43440 B")
     acks = lines_of(result, start_s=2.0, duration_s=0.5)["ACKs"]
-    # The end of a line at the sender, at place 0.
+    # The end of a line at the sender, at position 0.
     arrivals = np.unique(np.round(acks.x[acks.y == 0.0], 9))
     arrivals = arrivals[(arrivals > 2000) & (arrivals < 2500)]
     assert len(arrivals) > 35
@@ -281,8 +280,7 @@ def test_acks_reach_the_sender_at_the_pace_of_the_bottleneck() -> None:
 
 
 def test_slopes_are_propagation_delays() -> None:
-    # There and back 50 ms each: 10, 30 and 10 ms. The axis is in milliseconds of delay, so a slope
-    # is 1.
+    # 50 ms each way: 10, 30 and 10 ms. The axis is in milliseconds of delay, so a slope is 1.
     for name, line in lines_of(steady()).items():
         places = {"segments": [0, 10, 40, 50], "ACKs": [0, 10, 40, 50]}[name]
         assert sorted(set(line.y[np.isfinite(line.y)])) == pytest.approx(places)
@@ -293,7 +291,7 @@ def test_slopes_are_propagation_delays() -> None:
 
 
 def test_waiting_and_sending_are_level() -> None:
-    """The second of two segments that leave together waits for the first, and both are 12 ms on the link."""
+    """The second of two segments sent together waits for the first, and each takes 12 ms on the link."""
     result = steady(initial_window="2 segments", handshake=False)
     thick = [each for each in result.plot.path(duration_s=0.04).panel.elements if isinstance(each, Line)][1]
     spans = np.diff(thick.x.reshape(-1, 3)[:, :2], axis=1).ravel()
@@ -351,7 +349,7 @@ def test_a_result_has_the_sketch_of_its_scenario() -> None:
 
 
 def test_names_in_a_row_of_nodes_are_whole_on_a_telephone() -> None:
-    """Eight hops in the width of a telephone were "rou…r3", one over the other: the drawing is as wide as they need."""
+    """Regression: on a phone, names along eight hops overlapped; the drawing is now as wide as they need."""
     network = sc.ParkingLot(8, sc.Link("10 Mbps", "5 ms"), sc.Link("100 Mbps", "1 ms"))
     drawn = network.scenario(["reno"] * 9, duration="1 s")
     short, long = (scenario.sketch(350).svg for scenario in (sc.dumbbell(), drawn))

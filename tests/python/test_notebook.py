@@ -1,4 +1,4 @@
-"""A notebook shows a result by itself."""
+"""A notebook displays a result automatically."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Algorithms written in Python: the one of the guide is Reno, what is wrong is said, threads change nothing."""
+"""Algorithms written in Python: the guide's example equals Reno, errors are reported, threads change nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def my_aimd(tmp_path: Path) -> Path:
 
 
 def base(**events: Callable[..., object]) -> type[sc.CongestionControl]:
-    """A class with these methods and attributes, and the needed ones."""
+    """Return a class with these methods and attributes, and the required ones."""
     nothing = dict.fromkeys(("on_ack", "on_loss", "on_timeout"), lambda _self, _event: None)
     return type("Own", (sc.CongestionControl,), {**nothing, **events})
 
@@ -95,11 +95,12 @@ def test_the_class_of_the_guide_is_reno_to_the_packet(settings: dict[str, Any]) 
 
 @pytest.mark.parametrize("counted", [True, False])
 def test_the_class_of_the_guide_gives_nothing_for_divided_acks(counted: bool, tmp_path: Path) -> None:
-    """A receiver with ten ACKs for a segment gets what one gets that acknowledges every segment (RFC 3465).
+    """A receiver that sends ten ACKs per segment gains nothing over one that sends one (RFC 3465).
 
-    If an ACK counts for a whole segment whatever it acknowledges, the window grows ten times as
-    fast, and at a loss probability p its mean is up to the root of 10 times as large; the queue's
-    losses leave over twice. At p = 0.005 some hundred losses in 60 s leave 5 % between two runs.
+    If an ACK counted for a whole segment whatever it acknowledges, the window would grow ten times
+    as fast, and at a loss probability p its mean would be up to the root of 10 times as large; the
+    queue's losses leave more than a factor of two. At p = 0.005 some hundred losses in 60 s leave 5
+    % between two runs.
     """
     text = CLASS if counted else re.sub(r"self\.(slow_start_step|counted)\(event\.size_bytes\)", "1.0", CLASS)
     assert counted == (text == CLASS)
@@ -132,14 +133,14 @@ def toml(value: object) -> str:
 
 
 def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Path) -> None:
-    """Reno under another name has Reno's numbers wherever it is named."""
+    """Reno under another name has Reno's numbers in every command."""
     file = ("--algorithm", my_aimd)
     compared = selfclock("compare", "my-aimd", "reno", "--rate", "5Mbps", "--duration", "3s", "--json", *file)
     assert compared.returncode == 0, compared.stderr
     mine, reno = json.loads(compared.stdout)["runs"]
     assert mine["goodput_bps"] == reno["goodput_bps"]
     (tmp_path / "scenario.toml").write_text(SCENARIO, encoding="utf-8")
-    # A short queue, so that there are losses to react to.
+    # A short queue, so that there are losses.
     short = 'duration = "2 s"\n"network.bottleneck.queue" = "10 packets"\n'
     grid = f'schema = 1\nscenario = "scenario.toml"\nseeds = 2\n[set]\n{short}[grid]\n'
     paths = '"flow.0.congestion_control" = ["my-aimd", "reno", { model = "my-aimd", decrease = 0.9 }]\n'
@@ -148,14 +149,14 @@ def test_every_command_takes_it(selfclock: Command, my_aimd: Path, tmp_path: Pat
     assert swept.returncode == 0, swept.stderr
     first, second, other = (point["measures"]["goodput_bps"]["mean"] for point in json.loads(swept.stdout)["points"])
     assert first == second != other
-    # One row, and one baseline: what the others measure is tested elsewhere.
+    # One row, and one baseline: the other measurements are tested elsewhere.
     judged = selfclock("evaluate", "my-aimd", "--against", "reno", "--rows", "S1", "--json", *file)
     assert judged.returncode == 0, judged.stderr
     assert json.loads(judged.stdout)["algorithm"] == "my-aimd"
 
 
 def test_the_schema_for_editors_has_it_where_its_file_is_named(selfclock: Command, my_aimd: Path) -> None:
-    """Without the file a name that is not built in is a slip of the keyboard."""
+    """Without the file, a name that is not built in is a typo."""
 
     def words(*arguments: object) -> tuple[list[str], list[str], dict[str, Any]]:
         document = json.loads(selfclock("schema", *arguments).stdout)
@@ -363,8 +364,7 @@ def test_pacing_is_at_the_rate_that_was_set() -> None:
     result = sc.dumbbell(bottleneck="10 Mbps", flows=["paced"], duration="10 s").run()
     steady = pl.DataFrame(result.flows).filter(pl.col("time_s") > 1)
     assert (steady["pacing_bps"] - 2e6).abs().max() < 10  # type: ignore[operator]
-    # 1500 bytes on the wire carry 1448 of payload; the first second, before there is a queue of
-    # releases, is 10 %.
+    # 1448 of 1500 wire bytes are payload; the first second, before releases queue up, is 10 %.
     assert result.summary["flows"][0]["goodput_bps"] == pytest.approx(2e6 * 1448 / 1500, rel=0.02)
     for rate in (0, -1.0, float("nan"), "fast"):
         with pytest.raises((TypeError, ValueError), match="pacing_bps"):
@@ -380,7 +380,7 @@ def test_delivery_rates_come_if_wanted() -> None:
             rates.append(event.rate.delivery_rate_bps)
 
     sc.algorithm("looks")(base(on_ack=look, wants_rate_samples=True))  # type: ignore[arg-type]
-    # A window of 10 segments in 40 ms: 2.9 Mbit/s of payload.
+    # A window of 10 segments per 40 ms: 2.9 Mbit/s of payload.
     sc.dumbbell(bottleneck="100 Mbps", flows=["looks"], duration="2 s").run()
     assert sum(rates) / len(rates) == pytest.approx(10 * 1448 * 8 / 0.0404, rel=0.05)
 

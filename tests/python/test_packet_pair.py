@@ -1,4 +1,4 @@
-"""The rules of the packet-pair paper's verdicts, and what is read off its runs."""
+"""The rules of the packet-pair paper's verdicts, and measurements of its runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from selfclock.studies import run_studies
 
 
 def around(median: float, width: float = 1.0) -> Spread:
-    """Return fifty figures evenly within `width` to both sides of a median."""
+    """Return fifty values evenly spaced within `width` on both sides of a median."""
     return Spread.of(median + width * (2 * place / (RUNS - 1) - 1) for place in range(RUNS))
 
 
@@ -47,7 +47,7 @@ def test_count() -> None:
         (around(27.5, 50), "reproduced"),
         (around(27.6), "direction"),
         (around(3), "direction"),
-        # The interval reaches from 9 to 21, and from -3 to 21.
+        # The interval extends from 9 to 21, and from -3 to 21.
         (around(15, 20), "direction"),
         (around(9, 40), "not reproduced"),
         (around(-1), "not reproduced"),
@@ -115,7 +115,7 @@ def test_scenarios_are_named_by_their_settings(paper_scenarios: object) -> None:
 
 
 def test_ladder_of_both_sides() -> None:
-    """The first pair by hand: 1004 B take 16.1 ms of 500 kbit/s, and 52 B 86.7 ms of 4.8 kbit/s."""
+    """The first pair by hand: 1004 B take 16.1 ms at 500 kbit/s, and 52 B 86.7 ms at 4.8 kbit/s."""
     both_sides = next(experiment for experiment in ensemble.EXPERIMENTS if experiment.figure == 13)
     found = figure_06.ladder(ensemble.scenario(both_sides, ensemble.FROM_TIME_0).run())
     pair = found.packets.filter(found.packets["id"] == 0).sort("time_s", "packet")
@@ -125,13 +125,13 @@ def test_ladder_of_both_sides() -> None:
     assert pair["time_s"].to_list()[2:] == [first, second]
     assert second - first == pytest.approx(figure_06.SEGMENT_S, abs=1e-9)
     first_ack, second_ack = pair["arrival"].to_list()[2:]
-    # 12 B more on the access link of 10 Mbit/s, but for the first: 6.4 us.
+    # 12 more bytes on the access link of 10 Mbit/s, except for the first: 6.4 us.
     assert second_ack - first_ack == pytest.approx(figure_06.ACK_S, abs=1e-5)
     assert found.answered == found.pairs > 50
 
 
 def test_figures_show_what_the_claims_count() -> None:
-    """A reader finds in figure 8 the printed count, and one point for each segment of the run from time 0."""
+    """Figure 8 shows the printed count, and one point for each segment of the run from time 0."""
     [(findings, _)] = run_studies([packet_pair.study()])
     assert faults(findings.figures) == []
     shown = {illustration.id: illustration.figure for illustration in findings.figures}
@@ -141,13 +141,13 @@ def test_figures_show_what_the_claims_count() -> None:
     assert (by_label["printed"].x.tolist(), by_label["printed"].y.tolist()) == ([10], [claims.PRINTED_COUNTS[8]])
     sent = by_label["from time 0: sent"]
     assert len(sent.x) == ensemble.segments_sent(result, 10)
-    # New segments leave in their order, the first with number 1.
+    # New segments leave in order, starting with number 1.
     assert sent.y.tolist() == list(range(1, len(sent.y) + 1))
     [cwnd] = [element for element in window.elements if isinstance(element, Line)]
     flows, segment = pl.DataFrame(result.flows), pl.DataFrame(result.packets)["payload_bytes"].max()
     assert cwnd.y == pytest.approx((flows["cwnd_bytes"] / segment).to_numpy())
     [waiting] = [element for element in queue.elements if isinstance(element, Line)]
     assert waiting.y.max() == pl.DataFrame(result.links).filter(pl.col("link") == "bottleneck")["queue_packets"].max()
-    # Bursts are parts of all segments.
+    # Bursts are fractions of all segments.
     for bars in (element for element in shown["bursts"].panel.elements if isinstance(element, Bars)):
         assert bars.heights.sum() == pytest.approx(1.0)

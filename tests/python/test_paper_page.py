@@ -38,7 +38,7 @@ Nothing.
 
 
 def sample() -> PaperReport:
-    """A small report with everything that a row can have."""
+    """A small report with everything that a row can contain."""
     alone = sc.dumbbell(name="alone", duration="1 s")
     many = [sc.dumbbell(name="many", duration="1 s", seed=seed, flows=[{"start_jitter": "1 s"}]) for seed in (1, 2, 3)]
     rows: Any = [

@@ -1,4 +1,4 @@
-"""The page of parity between TCP and QUIC stacks: what it reads off a run, and what it says without stacks."""
+"""The page of parity between TCP and QUIC stacks: its measurements of a run, and its text without stacks."""
 
 from __future__ import annotations
 
@@ -17,17 +17,16 @@ if TYPE_CHECKING:
 
 
 def test_a_run_is_measured_and_compared() -> None:
-    """Reno fills 20 Mbit/s behind a buffer of one BDP: 1448 bytes of payload of every 1500, after slow start."""
+    """Reno fills 20 Mbit/s with a buffer of one BDP: 1448 of every 1500 bytes are payload, after slow start."""
     result = sc.dumbbell(bottleneck="20 Mbps", rtt="40 ms", flows=["reno"], duration="60 s").run()
     measured = Measured.of(result)
     assert measured.goodput_mbps == pytest.approx(20 * 1448 / 1500, rel=0.03)
-    # Behind one BDP the queue is between empty and full: 40 ms at most, and neither all nor nothing
-    # on average.
+    # With one BDP the queue varies between empty and full: at most 40 ms, and on average neither
+    # extreme.
     assert 5 < measured.delay_ms < 35
     assert measured.losses > 0
-    # The window climbs from one BDP, 67 segments, to two, one in each round trip, which takes 0.6
-    # ms for each segment: 4.0 s. One reduction more ends slow start, and the last period is not
-    # over.
+    # The window climbs from one BDP, 67 segments, to two, by one per round trip, which lasts 0.6 ms
+    # per segment: 4.0 s. One more reduction ends slow start, and the last period is incomplete.
     assert abs(60 - (measured.reductions - 1) * sum(0.6e-3 * window for window in range(67, 134))) < 4.0
     assert dataclasses.replace(measured, reductions=16).period == "3.8 s"
     assert measured.agrees(measured)

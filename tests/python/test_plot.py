@@ -1,4 +1,4 @@
-"""Figures of a run: what they show, in which units, and under which names."""
+"""Figures of a run: their contents, units and names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def labels(panel: Panel) -> list[str]:
 
 @pytest.fixture(scope="module")
 def one() -> sc.Result:
-    """10 Mbit/s, 40 ms, a buffer of one bandwidth-delay product: 50,000 B each."""
+    """10 Mbit/s, 40 ms, a buffer of one BDP: 50,000 B each."""
     return sc.dumbbell("10 Mbps", "40 ms", "1 bdp", ["reno"], duration="20 s").run()
 
 
@@ -56,7 +56,7 @@ def test_reno_oscillates_about_the_lines(one: sc.Result) -> None:
     bdp, full = (rule.value for rule in of(one.plot.window().panel, Rule))
     window = of(one.plot.window().panel, Line)[0]
     late = window.y[window.x > 5]
-    # A packet more is in service, and one more is seen to be lost by the time of the cut.
+    # One more packet is in service, and one more loss is detected by the time of the cut.
     assert full < late.max() < full + 4
     assert bdp - 2 < late.min() < bdp + 2
 
@@ -88,7 +88,7 @@ def test_no_lines_where_they_are_not_the_same_for_all(change: str) -> None:
 
 
 def test_the_bottleneck_is_where_the_least_is_left_for_a_flow() -> None:
-    """Four flows over access links of 20 Mbit/s, slower than the 50 Mbit/s that they share: 12.5 Mbit/s each there."""
+    """Four flows over access links of 20 Mbit/s, slower than the 50 Mbit/s that they share at 12.5 each."""
     shared = sc.dumbbell("50 Mbps", "40 ms", "1 bdp", ["reno"] * 4, access="20 Mbps", duration="1 s").network
     alone = sc.dumbbell("50 Mbps", "40 ms", "1 bdp", ["reno"] * 2, access="20 Mbps", duration="1 s").network
     assert shared.bottleneck() == shared.tightest()
@@ -150,7 +150,7 @@ def test_names_colours_and_lines() -> None:
     result = sc.dumbbell("10 Mbps", "40 ms", "1 bdp", flows, duration="5 s").run()
     panel = result.plot.window().panel
     windows = [line for line in of(panel, Line) if "ssthresh" not in line.label]
-    # An algorithm is named where the name of the flow does not say it.
+    # The algorithm is named where the flow's name does not imply it.
     assert [line.label for line in windows] == ["cubic", "late (cubic)", "流れ 🌊 (bbr3)"]
     assert windows[0].colour == style.look("cubic").colour
     assert len({(line.colour, line.dash) for line in windows}) == 3
@@ -194,12 +194,12 @@ def test_many_flows_are_a_median_and_a_band() -> None:
     traces = Traces(result)
     cubic = [traces.window(flow) for flow in traces.flows if flow.summary["algorithm"] == "cubic"]
     np.testing.assert_allclose(lines[1].y, np.median(cubic, axis=0))
-    # The link's rate is shown as what there is for a flow.
+    # The link's rate is shown as the share of a flow.
     assert "rate of bottleneck / 11 flows: 4.545 Mbit/s" in labels(result.plot.rate().panel)
 
 
 def test_flows_have_a_colour_each_in_figures_and_sketch() -> None:
-    """CUBIC and HyStart++ are both green: flows of the two had one colour, in the scenario of `selfclock init`, too."""
+    """CUBIC and HyStart++ are both green: their flows must differ, even in the scenario of `selfclock init`."""
     scenario = sc.dumbbell("10 Mbps", flows=["cubic", "hystart++", "cubic"], duration="2 s")
     lines = [element for element in scenario.run().plot.rtt().panel.elements if isinstance(element, Line)]
     assert len({line.colour for line in lines}) == 3
@@ -274,7 +274,7 @@ def test_offers_of_a_delivery_trace_are_an_area() -> None:
     panel = result.plot.rate().panel
     offers = of(panel, Band)
     assert {band.label for band in offers} >= {"bottleneck offers"}
-    # A link with a trace has no rate, and no bandwidth-delay product.
+    # A link with a trace has neither a rate nor a BDP.
     assert not of(panel, Rule)
     assert not of(result.plot.window().panel, Rule)
 

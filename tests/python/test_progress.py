@@ -1,4 +1,4 @@
-"""The bar that people see while they wait."""
+"""The bar shown to waiting users."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from selfclock import progress
 
 
 class Terminal(io.StringIO):
-    """Somebody looks at it."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-#: An algorithm whose pace stands in a file beside it.
+#: An algorithm that reads its pace from a second file.
 OWN = """\
 import selfclock as sc
 from pace import step
@@ -75,15 +75,15 @@ def sweep(command: Command, out: str, status: int = 0) -> dict[str, object]:
 
 @pytest.mark.parametrize("edited", ["own.py", "pace.py"])
 def test_an_edit_between_two_sweeps_leaves_what_a_new_directory_has(command: Command, files: Path, edited: str) -> None:
-    """Rows of both versions once stood side by side and were averaged, for good."""
+    """Regression: rows of both versions used to be kept together and averaged."""
     before = sweep(command, "out")
     text = (files / edited).read_text(encoding="utf-8")
-    # As many bytes, and within the same second: neither size nor time of the file tells.
+    # The same size, within the same second: neither size nor modification time reveals the change.
     changed = text.replace("GAIN = 1", "GAIN = 4") if edited == "pace.py" else text.replace("/= 2", "/= 8")
     (files / edited).write_text(changed, encoding="utf-8")
     after = sweep(command, "out")
     new = sweep(command, "new")
-    # The built-in half of the grid is as it was.
+    # The built-in half of the grid is unchanged.
     assert (before["done_now"], after["done_now"], after["set_aside"], new["done_now"]) == (12, 6, 6, 12)
     assert rows(files / "out").equals(rows(files / "new"))
     assert after["points"] != before["points"]
@@ -97,13 +97,13 @@ def test_an_edit_between_two_sweeps_leaves_what_a_new_directory_has(command: Com
     (was,), (now,) = (table["algorithms"].drop_nulls().unique().to_list() for table in (old, rows(files / "out")))
     assert was != now
     assert was.startswith("test-paced ")
-    # And back: what was set aside is known.
+    # Back again: the rows set aside are reused.
     (files / edited).write_text(text, encoding="utf-8")
     assert (sweep(command, "out")["done_now"], rows(files / "out")["key"].n_unique()) == (0, 12)
 
 
 def test_a_journal_of_an_earlier_version_is_set_aside(command: Command, files: Path) -> None:
-    """A sweep that was killed leaves rows that are in no Parquet file yet."""
+    """A killed sweep leaves rows that are not in a Parquet file yet."""
     sweep(command, "out")
     row = pl.read_parquet(files / "out" / RUNS).filter(pl.col("algorithms").is_not_null()).row(0, named=True)
     (files / "out" / RUNS).unlink()
@@ -115,7 +115,7 @@ def test_a_journal_of_an_earlier_version_is_set_aside(command: Command, files: P
 
 
 def test_an_algorithm_that_raised_and_was_repaired_is_run_again(command: Command, files: Path) -> None:
-    """It was reported as failed for good."""
+    """Regression: it was reported as failed for good."""
     (files / "own.py").write_text(OWN.replace("self.cwnd /= 2", "raise ValueError('boom')"), encoding="utf-8")
     assert sweep(command, "out", status=1)["failed"] == 6
     (files / "own.py").write_text(OWN, encoding="utf-8")
@@ -192,7 +192,7 @@ def test_every_result_names_version_commit_date_command_and_digest(command: Comm
 
 
 def test_only_date_and_command_differ_between_two_runs(command: Command, small: Path) -> None:
-    """Same scenario and seed, same bytes; the exceptions stand in one place of the document, and in the footer."""
+    """Same scenario and seed, same bytes; the exceptions are in one place of the document, and in the footer."""
     for out in ("one", "two"):
         assert command("run", small, "--out", out, "--pcap").returncode == 0
     one, two = (small.with_name(out) for out in ("one", "two"))
@@ -210,7 +210,7 @@ def test_only_date_and_command_differ_between_two_runs(command: Command, small: 
 
 
 def test_another_result_in_the_same_directory_is_replaced_whole_and_said(command: Command, small: Path) -> None:
-    """Captures of the earlier run once stayed beside the tables of the later one."""
+    """Regression: captures of the earlier run used to remain beside the tables of the later one."""
     results = small.with_name("results") / "small"
     assert command("run", small, "--pcap").stderr == ""
     (results / "mine.txt").write_text("kept", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Rows of the reports, computed again by other code from what `selfclock run` writes for the written-out scenarios.
+"""Rows of the reports, recomputed by other code from the output of `selfclock run` for the written scenarios.
 
 The report's text is that of `claims.json`. The last digit must agree: engine, records and both
 computations are exact.
@@ -21,7 +21,7 @@ from selfclock.reproduce import PAPERS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    #: The table with this name of the run of this scenario.
+    #: Returns the table with this name from the run of this scenario.
     Tables = Callable[[str, str], pl.DataFrame]
 
 ROOT = Path(__file__).parents[2]
@@ -41,13 +41,13 @@ def command(*arguments: object) -> None:
 
 
 def sent(packets: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Packets of a kind as they leave the host that makes them."""
+    """Return packets of a kind as they leave the host that creates them."""
     words = packets.with_columns(pl.col("event", "kind").cast(pl.String), pl.col("option").fill_null(""))
     return words.filter((pl.col("event") == "send") & (pl.col("kind") == kind))
 
 
 def departure(option: str, printed: float) -> Callable[[Tables], str]:
-    """When the data segment leaves, of those with such an option (hexadecimal), that is nearest to a printed time."""
+    """When the data segment with such an option (hexadecimal) leaves that is nearest to a printed time."""
 
     def measured(tables: Tables) -> str:
         rows = sent(tables(FIGURE_5, "packets"), "data").select("time_s", "option").rows()[1:]
@@ -64,7 +64,7 @@ def first_interval(tables: Tables) -> str:
 
 
 def transfer(tables: Tables, scenario: str) -> str:
-    """From the first packet to the last acknowledgement's arrival: nothing else is on the path."""
+    """From the first packet to the arrival of the last ACK: the path carries nothing else."""
     packets = tables(scenario, "packets").with_columns(pl.col("event").cast(pl.String))
     return f"{packets.filter(pl.col('event') == 'deliver')['time_s'].max():.2f} s"
 
@@ -72,8 +72,7 @@ def transfer(tables: Tables, scenario: str) -> str:
 def second_round_trip(tables: Tables, scenario: str) -> int:
     """Segments that leave more than one and at most two round trips of 470 ms after the first."""
     times = sent(tables(scenario, "packets"), "data")["time_s"]
-    # Half a packet time at the bottleneck lies between what belongs to one round trip and what to
-    # the next.
+    # Half a packet time at the bottleneck separates one round trip from the next.
     length = 0.470 + 1500 * 8 / 49.5e6 / 2
     return int((((times - times[0]) / length).floor() == 1).sum())
 
@@ -85,7 +84,7 @@ def flows_with_drops(tables: Tables) -> str:
 
 
 def goodput_of_figure_6(tables: Tables) -> str:
-    """Acknowledged bytes of 5 to 60 s, of 1460 in 1500, over 5 Gbit/s."""
+    """Acknowledged bytes from 5 to 60 s, 1460 of every 1500, over 5 Gbit/s."""
     rows = tables("figure-6-lotka-volterra", "flows").filter(pl.col("time_s") > 5 - 1e-6)
     begin, end = rows.row(0, named=True), rows.row(-1, named=True)
     rate = (
@@ -95,7 +94,7 @@ def goodput_of_figure_6(tables: Tables) -> str:
 
 
 def same_samples(tables: Tables) -> str:
-    """Every column but the name of the algorithm, if there is one."""
+    """Every column except the name of the algorithm, if there is one."""
     first, second = (tables(name, "flows").drop("algorithm", strict=False) for name in ("identity-k1", "identity-reno"))
     columns = ["time_s", "cwnd_bytes", "ssthresh_bytes", "sent_bytes", "acknowledged_bytes"]
     return "identical" if first.select(columns).equals(second.select(columns)) else "different"

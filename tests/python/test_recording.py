@@ -1,4 +1,4 @@
-"""Packet records that are written while the run goes on."""
+"""Packet records written during the run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def lossy(*overrides: str) -> sc.Scenario:
     return sc.Scenario.parse(LOSSY, overrides=overrides)
 
 
-#: Some hundred thousand events: the run is looked at now and then.
+#: Some hundred thousand events: the run is checked several times.
 LONG = ("network.bottleneck.rate=20 Mbps", "network.access.rate=100 Mbps")
 
 
@@ -85,7 +85,7 @@ def test_a_directory_for_packets_needs_packets(tmp_path: Path) -> None:
 
 
 class Disk(NamedTuple):
-    """The answer of `shutil.disk_usage`."""
+    """The return value of `shutil.disk_usage`."""
 
     total: int
     used: int
@@ -125,7 +125,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, result.packet_events)
 @pytest.mark.alone
 @LINUX
 def test_memory_does_not_grow_with_the_run(tmp_path: Path) -> None:
-    """In memory the second run would take 48 bytes for each of a million packet events more."""
+    """In memory the second run would take 48 bytes for each of a million additional packet events."""
     text = SMALL.replace("1 Mbps", "200 Mbps").replace("10 Mbps", "1 Gbps").replace("5 packets", "1 bdp")
     peaks = []
     for seconds in (4, 12):

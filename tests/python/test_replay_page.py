@@ -1,4 +1,4 @@
-"""The replay in a real browser: what the player shows at a time is what the record says of it, and it can be used."""
+"""The replay in a real browser: the player agrees with the record, and is usable."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["browser"]
 
 
 class Replay:
-    """A page with a replay, and the run that it is of."""
+    """A page with a replay, and its run."""
 
     def __init__(self, browser: Browser, result: Result, folder: Path) -> None:
         self.result, self.record = result, record_of(result)
@@ -33,7 +33,7 @@ class Replay:
         self.page.wait_for_function("document.querySelector('.motion').dataset.drawn === 'yes'")
 
     def tell(self, script: str) -> Any:  # noqa: ANN401
-        """Return what an expression about the player is."""
+        """Evaluate an expression about the player."""
         return self.page.evaluate(f"(() => {{ const player = document.querySelector('.motion').player; {script} }})()")
 
     @property
@@ -86,7 +86,7 @@ def test_steps_go_from_event_to_event(replay: Replay) -> None:
     for _ in range(12):
         page.keyboard.press("ArrowRight")
         seen.append(replay.now_s)
-        # A time of the record, or that at which something computed happens.
+        # A time of the record, or of a computed event.
         assert (events - seen[-1]).abs().min() < 2e-9  # type: ignore[operator]
         assert page.locator(".motion-told").inner_text() != ""
     assert seen == sorted(set(seen))
@@ -140,7 +140,7 @@ def test_it_fits_every_screen_and_says_nothing(replay: Replay, size: tuple[int, 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.locator(".motion input[type=range]").fill("600")
     page.wait_for_timeout(100)
-    # Chromium remarks on it that tests read pixels.
+    # Chromium warns that tests read pixels.
     assert [complaint for complaint in replay.visit.complaints if "getImageData" not in complaint] == []
     for name in (".motion-scene", ".motion-strip"):
         colours, inked, widest = page.locator(name).evaluate("""(canvas) => {

@@ -1,4 +1,4 @@
-"""Pages and the charts in them: a chart says what its figure says, and a page holds all it needs."""
+"""Pages and their charts: a chart agrees with its figure, and a page is self-contained."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_panels_of_a_column_share_their_x_axis_and_are_read_together() -> None:
     assert made.layout["yaxis"]["domain"][0] > made.layout["yaxis3"]["domain"][1]
     assert made.layout["hovermode"] == "x unified"
     assert made.layout["xaxis"]["unifiedhovertitle"]["text"] == "time %{x:,.5~g} s"
-    # Entries of a legend: one a label.
+    # Legend entries: one per label.
     assert [trace["showlegend"] for trace in made.traces] == [True, False, False, False]
     figure.linked = False
     assert len({trace["xaxis"] for trace in chart(figure).traces}) == 4
@@ -108,7 +108,7 @@ def test_a_logarithmic_axis_of_few_powers_of_ten_has_ticks_between_them() -> Non
 
 
 def test_a_series_has_the_colour_of_its_entry_in_the_legend() -> None:
-    """The outline of a marker, which Plotly draws grey unless told otherwise, is part of it."""
+    """A marker's outline, which Plotly draws grey by default, has the colour, too."""
     made = chart(coloured())
     drawn: dict[str, set[str]] = {}
     for part in [*made.traces, *made.layout["shapes"]]:
@@ -161,7 +161,7 @@ def test_a_long_series_keeps_its_extremes() -> None:
     assert (line["x"][0], line["x"][-1]) == (0.0, 99_999.0)
     np.testing.assert_array_equal(line["y"], y[line["x"].astype(int)])
     assert "1,500 parts of the axis" in page("t", [], [], [Illustration("a", "b", figure)]).text
-    # Many series share the columns, and each still has those of a telephone.
+    # Many series share the columns, and each keeps at least those of a phone.
     for _ in range(50):
         figure.panel.line(x, y)
     made = chart(figure)
@@ -187,7 +187,7 @@ def test_a_band_is_closed_around_its_gaps() -> None:
 
 @given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False), min_size=1), st.floats(1e9, 1e10))
 def test_packed_numbers_are_those_of_the_figure(few: list[float], far: float) -> None:
-    """Single precision where it is enough; far from zero it is not."""
+    """Single precision where it suffices; far from zero it does not."""
     short, long = np.array([*few, np.nan]), far + np.arange(5.0) * 1e-4
     held = unpacked_document(pack_document({"short": short, "again": short, "long": long, "rest": ["a", None]}))
     span = max(np.ptp(few), abs(few[0]) if np.ptp(few) == 0 else 0)
@@ -205,7 +205,7 @@ def test_chart_and_drawing_show_the_same_range() -> None:
         for which, limits in (("x", axes.get_xlim()), ("y", axes.get_ylim())):
             axis = made.layout[f"{which}axis{suffix}"]
             shown = np.power(10, axis["range"]) if axis["type"] == "log" else axis["range"]
-            # A chart gives the logarithm with 7 digits.
+            # A chart holds the logarithm with 7 digits.
             assert limits == pytest.approx(shown, rel=1e-5)
 
 
@@ -265,10 +265,10 @@ def test_the_chart_library_is_the_one_on_record() -> None:
 
 def test_a_page_is_one_file_of_reasonable_size(small: Path) -> None:
     html = run_page(sc.Scenario.load(small).run()).text
-    # The chart library packs to 0.53 MB.
+    # The chart library compresses to 0.53 MB.
     assert len(html) < 700_000
     outside = re.sub(r'<script type="application/gzip".*?</script>', "", html, flags=re.DOTALL)
-    # The name of a language, not an address.
+    # A namespace, not an address to fetch.
     outside = outside.replace('xmlns="http://www.w3.org/2000/svg"', "")
     assert "http://" not in outside
     assert "https://" not in outside
@@ -343,13 +343,13 @@ def test_what_is_no_result_is_refused(small: Path, tmp_path: Path) -> None:
 
 
 def test_a_tie_in_the_digits_that_are_shown_has_no_winner() -> None:
-    """One of two with the same goodput was called the largest."""
+    """Regression: one of two with the same goodput was called the largest."""
 
     def sentence(*names: str) -> str:
         page = comparison_page(sc.compare(names, "10 Mbps", "40 ms", duration="5 s")).text
         return re.search(r"<p>(.*?had .*?)</p>", page)[1]  # type: ignore[index]
 
-    # 0.7 is the default: the same runs.
+    # 0.7 is the default, so the runs are equal.
     assert sentence("cubic", "cubic:beta=0.7").startswith("Both algorithms had a goodput of ")
     assert ", and cubic and cubic:beta=0.7 the shortest mean" in sentence("cubic", "cubic:beta=0.7")
     winners = re.search("^Of 3 algorithms (.*) had the largest goodput, ", sentence("cubic", "vegas", "cubic:beta=0.7"))

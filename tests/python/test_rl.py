@@ -1,4 +1,4 @@
-"""The learning environment: Gymnasium's own checks, closed forms, and many that equal one."""
+"""The learning environment: Gymnasium's own checks, closed forms, and many environments that equal single ones."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_same_seed_same_episode() -> None:
 
 
 def test_many_are_as_many_single_ones() -> None:
-    """Gymnasium's own vector of single environments is the oracle; episodes end and begin again on the way."""
+    """Gymnasium's own vector of single environments is the oracle; episodes end and restart during the test."""
     settings = {**SHORT, "rate": ("2 Mbps", "20 Mbps"), "action": "window-factor"}
     many = gymnasium.make_vec(rl.ID, num_envs=3, threads=2, **settings)
     singles = gymnasium.make_vec(rl.ID, num_envs=3, vectorization_mode="sync", **settings)
@@ -118,7 +118,7 @@ def test_the_steps_of_a_second_are_counted(monkeypatch: pytest.MonkeyPatch, caps
 
 
 def test_a_constant_window_is_a_window_per_round_trip() -> None:
-    """Half the bandwidth-delay product of 10 Mbit/s and 40 ms: half the rate, no queue, and a reward to match."""
+    """Half the BDP of 10 Mbit/s and 40 ms: half the rate, no queue, and a matching reward."""
     window = 0.5 * 10e6 * 0.04 / (1500 * 8)
     low, high = window, 2 * window
     environment = make(rate="10 Mbps", competitors=[], action="window", window_bounds_segments=(low, high),
@@ -126,10 +126,10 @@ def test_a_constant_window_is_a_window_per_round_trip() -> None:
     names = [feature.name for feature in rl.FEATURES]
     for observation, reward, *_, info in play(environment, -1.0)[5:-1]:
         seen = dict(zip(names, observation.tolist(), strict=True))
-        # 16 whole segments fit in the window of 16.67; a round trip is 40 ms and the transmission
-        # times of a segment.
+        # 16 whole segments fit in the window of 16.67; a round trip is 40 ms and a segment's
+        # transmission times.
         expected = 16 * 1448 * 8 / info["path_rtt_s"] * 1e-6
-        # An interval of one round trip ends between two acknowledgements: one segment more or less.
+        # An interval of one round trip ends between two ACKs: within one segment.
         assert seen["delivered"] == pytest.approx(expected, rel=1.01 / 16)
         assert seen["window"] == pytest.approx(window)
         assert seen["rtt"] == pytest.approx(info["path_rtt_s"] * 1e3, rel=1e-6)
@@ -150,14 +150,14 @@ def test_a_rate_is_paced_and_an_overload_is_punished() -> None:
     }
     calm = play(make(**settings), -1.0)
     assert len(calm) == 50
-    # 2 Mbit/s on the wire is 1448/1500 of it in payload, in segments of 6 ms: one more or less in
-    # 100 ms.
+    # 2 Mbit/s on the wire carry 1448/1500 of it as payload, in segments of 6 ms: within one in 100
+    # ms.
     assert [step[0][0] for step in calm[5:]] == pytest.approx([2 * 1448 / 1500] * 45, rel=1 / 16)
     mad = play(make(**settings), 1.0)
-    # 8 Mbit/s into 5: the queue is full from the first second on, and three eighths are lost.
+    # 8 Mbit/s into 5: the queue is full after the first second, and three eighths are lost.
     lost = [step[0][2] for step in mad[20:]]
     assert np.mean(lost) == pytest.approx(3 / 8, abs=0.03)
-    # Payload at the full rate, the queue of 16 packets (1 bdp) full, three eighths lost.
+    # Payload at the full rate, the queue of 16 packets (1 BDP) full, three eighths lost.
     queue_s = 16 * 1500 * 8 / 5e6
     expected = 1448 / 1500 - 0.5 * queue_s / mad[-1][4]["path_rtt_s"] - 3 / 8
     assert np.mean([step[1] for step in mad[20:]]) == pytest.approx(expected, abs=0.05)
@@ -167,8 +167,7 @@ def test_factors_multiply_within_bounds() -> None:
     environment = make(competitors=[], step=4.0, window_bounds_segments=(2.0, 100.0), interval_s=0.05)
     environment.reset(seed=1)
     windows = [environment.step(np.array([action]))[0][7] for action in (0.0, 0.5, 1.0, 1.0, -1.0)]
-    # The initial window of the modern profile is 10; after 80 segments the upper bound is in the
-    # way.
+    # The initial window of the modern profile is 10; after 80 segments the upper bound applies.
     assert windows == pytest.approx([10, 20, 80, 100, 25])
 
 
@@ -192,7 +191,7 @@ def test_a_recorded_episode_has_series_and_figures() -> None:
     result = environment.result()
     assert [flow["algorithm"] for flow in result.summary["flows"]] == ["agent", "cubic"]
     series = pl.DataFrame(result.flows).filter(pl.col("flow").cast(pl.String) == "agent")
-    # The action that changes nothing leaves the initial window, but after a timeout.
+    # The neutral action keeps the initial window, except after a timeout.
     assert set(series["cwnd_bytes"].to_list()) <= {10 * 1448, 1448}
     assert result.plot.window().panel.elements
 
@@ -207,10 +206,10 @@ def example() -> ModuleType:
 
 
 def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
-    """Additive increase and multiplicative decrease by steps of a round trip, against the built-in algorithm by events.
+    """AIMD in steps of a round trip, against the built-in event-driven algorithm.
 
     The agent halves its window up to a round trip late, and counts its round trips from step to
-    step: 5 % of goodput and 10 % of round-trip time are allowed for that.
+    step: 5 % of goodput and 10 % of round-trip time are tolerated for that.
     """
     settings = {"rate": "10 Mbps", "competitors": [], "duration": "60 s",
                 "transport": {"initial_ssthresh": "2 segments", "initial_window": "2 segments"}}  # fmt: skip
@@ -230,7 +229,7 @@ def test_an_agent_that_does_as_reno_does_is_about_reno() -> None:
 
 
 def test_the_example_learns_something() -> None:
-    """The policy learned in a minute, on unseen paths; the docs have the figures of a hundred."""
+    """The policy learned in a minute, on unseen paths; the docs give the figures for a hundred."""
     module = example()
     learnt = module.linear(np.array([0.518, -2.912, -1.119, 0.546, 1.598, 0.112]))
     environments = rl.CongestionVectorEnv(8, **module.PATHS)

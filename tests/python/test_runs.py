@@ -17,20 +17,20 @@ PATH = sc.Path("1 Mbps", "10 ms", queue="5 packets")
 
 
 def scenario(seconds: float, name: str = "run", seed: int = 1) -> sc.Scenario:
-    """Return a run that is as long as it takes."""
+    """Return a run of this duration."""
     return PATH.scenario(["reno"], duration=sc.s(seconds), name=name, seed=seed)
 
 
 @sc.algorithm("fails-at-once")
 class Fails(sc.CongestionControl):
-    """An algorithm with an error."""
+    """An algorithm that raises an error."""
 
     def on_ack(self, event: sc.Acknowledged) -> None:
         """Fail."""
         raise ZeroDivisionError(event)
 
     def on_loss(self, event: sc.LossDetected) -> None:
-        """Nothing is lost before the first acknowledgement."""
+        """Nothing is lost before the first ACK."""
 
     def on_timeout(self, event: sc.Timeout) -> None:
         """Nothing times out before it."""
@@ -47,7 +47,7 @@ def test_the_same_settings_run_once_whatever_the_name() -> None:
 
     def want(name: str, seed: int) -> Wanted:
         def reads(result: sc.Result) -> float:
-            # Each reader gets the scenario that it wanted: papers look results up by its name.
+            # Each reader gets the scenario that it requested: papers look results up by its name.
             assert result.scenario.name == name
             read.append(name)
             return result.summary["flows"][0]["goodput_bps"]
@@ -55,7 +55,7 @@ def test_the_same_settings_run_once_whatever_the_name() -> None:
         return Wanted(scenario(1, name, seed), reads, lambda _, cpu_s: times.__setitem__(name, cpu_s))
 
     run_wanted([want("first", 1), want("again", 1), want("other seed", 2)])
-    # Both read the one run, and it is counted where it was wanted first.
+    # Both read the same run, which is counted at the first request.
     assert sorted(read) == ["again", "first", "other seed"]
     assert times["first"] > 0
     assert times["other seed"] > 0
@@ -69,7 +69,7 @@ def test_the_longest_runs_first() -> None:
 
 def test_progress_is_of_the_expected_work() -> None:
     done: list[float] = []
-    # One of 99 s and one of 1 s: when the long one ends, 99 % or all is done.
+    # One of 99 s and one of 1 s: when the long one ends, 99 % or 100 % is done.
     wanted = [Wanted(scenario(seconds), lambda _: None, lambda *_: None) for seconds in (99, 1)]
     run_wanted(wanted, done.append)
     assert all(earlier < later for earlier, later in pairwise(done))

@@ -1,4 +1,4 @@
-"""A saved result is the result: totals, tables, figures."""
+"""A saved result equals the original: totals, tables, figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def saved(small: Path, tmp_path: Path) -> tuple[sc.Result, Path]:
-    """A run with packets recorded, and where it was published."""
+    """A run with packets recorded, and its directory."""
     result = sc.Scenario.load(small, ["record.packets=true", "duration=1 s"]).with_seed(7).run()
     sc.publish(result, tmp_path / "out")
     return result, tmp_path / "out"

@@ -1,4 +1,4 @@
-"""The runs of a paper as files: `selfclock run` takes them, and they have the same results."""
+"""The runs of a paper as files: `selfclock run` accepts them, and their results are the same."""
 
 from __future__ import annotations
 

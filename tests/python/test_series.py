@@ -29,7 +29,7 @@ from selfclock.series import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Ten samples a second: 125 bytes in each tenth, and a level that is the number of the sample.
+#: Ten samples per second: 125 bytes in each tenth, and a level equal to the sample's index.
 FRAME = pl.DataFrame({
     "time_s": [number * 0.1 for number in range(101)],
     "acknowledged_bytes": [125 * number for number in range(101)],
@@ -58,7 +58,7 @@ def test_a_sample_at_either_end_counts() -> None:
 
 def test_rates_and_means() -> None:
     assert rate_between(FRAME, "acknowledged_bytes", 2.0, 9.0) == pytest.approx(1250, rel=1e-12)
-    # Where the ends fall between samples, the rate is of the samples inside.
+    # With ends between samples, the rate is that of the samples inside.
     assert rate_between(FRAME, "acknowledged_bytes", 2.05, 8.95) == pytest.approx(1250, rel=1e-12)
     assert goodput_bps(FRAME, 0.0, 10.0) == pytest.approx(10_000, rel=1e-12)
     assert mean_between(FRAME, "level", 1.0, 2.0) == 15.0
@@ -67,8 +67,8 @@ def test_rates_and_means() -> None:
 
 def test_goodputs_are_those_of_the_summary(result: sc.Result) -> None:
     both = result.summary["flows"][:2]
-    # Acknowledged is delivered less what is on its way back: less than a window of 100 kB of some 5
-    # MB.
+    # Acknowledged data is delivered data minus the ACKs in flight: less than a window of 100 kB of
+    # some 5 MB.
     assert goodputs_bps(result, 0.0, 10.0) == pytest.approx([flow["goodput_bps"] for flow in both], rel=0.05)
 
 
@@ -109,7 +109,7 @@ def test_columns_hold_their_memory_and_say_what_they_are_not(result: sc.Result) 
     assert named == all_flows(result)["phase"].to_list()
     with pytest.raises(KeyError, match='no column "cwnd"'):
         result.flows.column("cwnd")
-    # Some of these connections are not complete at the end, and have no time.
+    # Some of these connections are incomplete at the end, and have no completion time.
     overload = sc.Path("1 Mbps", "40 ms").scenario([sc.Flow("cubic", load="2 Mbps", size="20 kB")], duration="1 s")
     completed = np.asarray(cast("Any", overload.run().connections.column("completion_s")))
     assert np.isnan(completed).any()

@@ -76,7 +76,7 @@ def test_records_show_datagrams_there_and_replies_back() -> None:
     result = scenario(congestion_control="quinn:cubic").run()
     packets = packet_record(result, "event", "kind", "payload_bytes")
     assert set(packets["kind"].cast(pl.String).unique()) == {"datagram", "reply"}
-    # Every byte that the receiver has read has come in a datagram.
+    # Every byte read by the receiver has arrived in a datagram.
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "datagram"))
     [flow] = result.summary["flows"]
     assert 0 < flow["delivered_bytes"] < arrived["payload_bytes"].sum()
@@ -84,12 +84,12 @@ def test_records_show_datagrams_there_and_replies_back() -> None:
 
 
 def _dissected(capture: Path, shown: str, *fields: str) -> list[list[str]]:
-    """Return fields of the packets of a capture that a filter of Wireshark shows, as tshark reads them off."""
+    """Return fields of a capture's packets that match a Wireshark filter, as tshark decodes them."""
     tshark = shutil.which("tshark")
     if tshark is None:
         pytest.skip("no tshark is installed, which decrypts captures")
     wanted = [argument for field in fields for argument in ("-e", field)]
-    # Without name resolution and preferences of the machine.
+    # Without name resolution and the machine's preferences.
     command = [tshark, "-n", "-r", str(capture), "-o", "udp.check_checksum:TRUE", "-Y", shown, "-T", "fields", *wanted]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return [line.split("\t") for line in said.splitlines()]
@@ -98,7 +98,7 @@ def _dissected(capture: Path, shown: str, *fields: str) -> list[list[str]]:
 @built_in
 @pytest.mark.parametrize("control", ["quinn:cubic", "cubic@noq"])
 def test_tshark_decrypts_a_capture(control: str, tmp_path: Path) -> None:
-    """All data is 100,000 zeros on one stream; nothing is lost, so each byte is in one datagram."""
+    """The data are 100,000 zeros on one stream; nothing is lost, so each byte is in one datagram."""
     path = sc.Path(sc.mbps(20), sc.ms(40))
     flow = sc.Flow(control, size=sc.kbytes(100))
     scenario = path.scenario([flow], duration=sc.s(5), record=sc.Record(packets=True))
@@ -108,7 +108,7 @@ def test_tshark_decrypts_a_capture(control: str, tmp_path: Path) -> None:
         assert not _dissected(capture, "udp.checksum.status == 0", "frame.number"), "checksums are those of the payload"
         shown = _dissected(capture, "tls.handshake", "tls.handshake.type")
         handshake = {int(kind) for [kinds] in shown for kind in kinds.split(",")}
-        # ClientHello and ServerHello are readable by anyone; what follows is encrypted.
+        # ClientHello and ServerHello are readable by anyone; the rest is encrypted.
         assert handshake == {1, 2, 8, 11, 15, 20}
         streams = _dissected(capture, "quic.stream_data", "quic.stream_data")
         data = "".join(piece for [pieces] in streams for piece in pieces.split(","))
@@ -128,7 +128,7 @@ def test_payload_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
     streamed = tmp_path / "streamed"
     streamed.mkdir()
     record(result.scenario, streamed, pcap=("host",))
-    # Twice the same: from memory, and written while the run goes on.
+    # Identical from memory and from a file written during the run.
     assert (streamed / "source1.pcapng").read_bytes() == (tmp_path / "True.pcapng").read_bytes()
     assert sizes[True] > 10 * sizes[False]
 

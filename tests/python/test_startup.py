@@ -1,4 +1,4 @@
-"""Imports of a command: only those that it uses. Times are not asserted; modules are."""
+"""A command imports only what it uses. The test asserts modules, not times."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-#: Each takes as long to import as the shorter commands take in all.
+#: Each takes as long to import as the shorter commands take in total.
 HEAVY = {"jinja2", "markdown_it", "matplotlib", "numpy", "plotly", "polars"}
 
 
 def _imported(code: str, folder: Path) -> set[str]:
     """Return the top-level modules that a fresh interpreter has imported when it ends."""
     script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\nprint()\nprint(*sys.modules)"
-    # Unwatched: what measures coverage has imports of its own.
+    # Without coverage, which has imports of its own.
     own = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
     command = [sys.executable, "-c", script]
     done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, check=True)
@@ -73,7 +73,7 @@ def test_what_prints_a_document_imports_nothing_that_draws(tmp_path: Path, small
     [(["run", "small.toml"], "small"), (["compare", "reno", "cubic", "--duration", "1s"], "compare")],
 )
 def test_a_page_of_runs_imports_no_data_frames(tmp_path: Path, small: Path, words: list[str], name: str) -> None:
-    """They, matplotlib and what reads types at run time take longer to import than such a run takes in all."""
+    """Data frames, matplotlib and run-time type readers take longer to import than such a run takes in total."""
     assert small.exists()
     imported = _imported(_command(*words), tmp_path)
     assert (tmp_path / "results" / name / "report.html").exists()
@@ -82,7 +82,7 @@ def test_a_page_of_runs_imports_no_data_frames(tmp_path: Path, small: Path, word
 
 
 def test_public_names_are_those_that_type_checkers_see() -> None:
-    """Each is written down twice: for type checkers as an import, for the interpreter by its home."""
+    """Each is listed twice: as an import for type checkers, and by its module for the interpreter."""
     tree = ast.parse(Path(sc.__file__).read_text(encoding="utf-8"))
     [checked] = [node for node in tree.body if isinstance(node, ast.If)]
     seen = {
@@ -98,7 +98,7 @@ def test_public_names_are_those_that_type_checkers_see() -> None:
 
 
 def test_an_imported_module_does_not_take_the_place_of_a_function(tmp_path: Path) -> None:
-    """`selfclock.compare` is a module, too, which Python would bind to the name of the function."""
+    """`selfclock.compare` is also a module, which Python would bind to the function's name."""
     modules = "selfclock.compare, selfclock.sweep.grid, selfclock.evaluate.rows, selfclock.algorithms"
     code = f"import {modules}; import selfclock as sc"
     check = "assert all(map(callable, [sc.compare, sc.sweep, sc.evaluate, sc.algorithms]))"

@@ -1,4 +1,4 @@
-"""Looks of algorithms, flows and links: told apart, and seen on white and on dark pages."""
+"""Looks of algorithms, flows and links: distinguishable, and visible on light and dark pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from selfclock.own import registered
 
 BUILT_IN = [algorithm.name for algorithm in sc.algorithms() if algorithm.name not in registered()]
 
-#: Names that users gave their algorithms, and some more.
+#: Names of user-defined algorithms, and some more.
 OWN = ["my-aimd", "delay-aimd", "mine", "x", "agent", "copa", "swift", "bbr-mine", "cubic-2"]
 
 #: Backgrounds of pages.
@@ -20,7 +20,7 @@ WHITE, DARK = "#FFFFFF", "#16181A"
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance after WCAG 2.2."""
+    """Relative luminance according to WCAG 2.2."""
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(part * weight for part, weight in zip(linear, (0.2126, 0.7152, 0.0722), strict=True))
@@ -81,9 +81,9 @@ def test_no_flow_link_or_algorithm_has_the_line_of_a_threshold() -> None:
 
 
 def test_every_colour_is_seen_on_white_and_in_the_dark() -> None:
-    """At least 2:1: orange, the palette's lightest, has 2.2 on white; its yellow, which is left out, 1.3.
+    """At least 2:1: orange, the palette's lightest, has 2.2 on white; its yellow, which is omitted, 1.3.
 
-    Greys and black are turned over on dark pages.
+    Greys and black are inverted on dark pages.
     """
     greys = {"#000000", "#666666"}
     used = {style.look(name).colour for name in [*BUILT_IN, *OWN]} - greys

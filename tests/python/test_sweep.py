@@ -1,4 +1,4 @@
-"""`selfclock sweep`: every point once, whatever interrupts; means that say how sure they are."""
+"""`selfclock sweep`: every point once, despite interruptions; means with confidence intervals."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ seeds = 4
 """
 
 
-#: An algorithm of the user's own.
+#: A user-defined algorithm.
 HALVING = """\
 import selfclock as sc
 
@@ -80,7 +80,7 @@ def test_a_row_per_point_and_seed_is_what_run_says(selfclock: Command, grid: Pat
     assert (row["network.bottleneck.queue"], row["flow.0.congestion_control"]) == ("20 packets", "cubic")
     overrides = ["network.bottleneck.queue=20 packets", "flow.0.congestion_control=cubic"]
     summary = sc.Scenario.load(small, overrides).with_seed(2).run().summary
-    # A table has a column for the failure of a connection even where none failed.
+    # A table has a column for connection failures even if none failed.
     assert row["flows"] == [{**flow, "failure": None} for flow in summary["flows"]]
     assert row["links"] == summary["links"]
     assert row["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
@@ -90,7 +90,7 @@ def test_a_row_per_point_and_seed_is_what_run_says(selfclock: Command, grid: Pat
     values = runs.filter(pl.col("point") == 3)["goodput_bps"].to_list()
     estimate = point["measures"]["goodput_bps"]
     assert estimate["mean"] == pytest.approx(statistics.mean(values))
-    # 3.182: printed in every table of Student's t, 95 %, 3 degrees of freedom.
+    # 3.182: in every table of Student's t, 95 %, 3 degrees of freedom.
     assert estimate["half_width"] == pytest.approx(3.182 * statistics.stdev(values) / 2, rel=2e-4)
 
 
@@ -118,7 +118,7 @@ def lines_of(panel: Panel) -> list[Line]:
 
 
 def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) -> None:
-    """The path with the most values is the axis, logarithmic if it grows by factors; strokes are the intervals."""
+    """The path with the most values is the axis, logarithmic if it grows by factors; bars are the intervals."""
     paths = {"flow.*.congestion_control": ["reno", "cubic"], "network.bottleneck.queue": ["1 bdp", "4 bdp", "16 bdp"]}
     network = sc.dumbbell(duration="1 s", flows=[{"start_jitter": "500 ms"}])
     found = sc.sweep(sc.Grid.over(network, paths, seeds=3), tmp_path / "out")
@@ -170,7 +170,7 @@ def test_a_measure_that_there_is_not(selfclock: Command, grid: Path) -> None:
 
 
 def test_every_measure_is_one_of_a_run(grid: Path, tmp_path: Path) -> None:
-    """All measures of the dataset can be shown, each with a name of its own."""
+    """Every measure of the dataset can be shown, each with its own name."""
     found = sc.sweep(grid, tmp_path / "out")
     assert set(MEASURES) <= set(found.runs.columns)
     assert len({measure.heading for measure in MEASURES.values()}) == len(MEASURES)
@@ -202,7 +202,7 @@ def test_lines_are_told_apart_or_stand_in_columns_or_are_said_not_to_be(tmp_path
 
 
 def test_a_sweep_says_who_got_what(tmp_path: Path) -> None:
-    """Two flows of two algorithms each have their goodput and its interval; the sum is what the total says."""
+    """Two flows of two algorithms each have their goodput and its interval; the sum agrees with the total."""
     network = sc.dumbbell(duration="2 s", flows=[
         {"congestion_control": "cubic", "start_jitter": "200 ms"},
         {"congestion_control": "reno", "start_jitter": "200 ms"},
@@ -245,12 +245,12 @@ def test_only_what_is_missing_is_run(grid: Path, tmp_path: Path) -> None:
     grid.write_text(GRID.replace("seeds = 4", "seeds = 6"), encoding="utf-8")
     more = sc.sweep(grid, out)
     assert (more.done, len(more.runs)) == (8, 24)
-    # A comment or another way to write a quantity is the same scenario; another value is not.
+    # A comment or another spelling of a quantity is the same scenario; another value is not.
     grid.write_text(GRID.replace('"20 packets"', '"20  packets"'), encoding="utf-8")
     same = sc.sweep(grid, out)
     assert (same.done, len(same.runs)) == (0, 16)
     assert same.runs["key"].to_list() == first["key"].to_list()
-    # What an earlier grid has run is not in the dataset of this one, and not lost either.
+    # Runs of an earlier grid are neither in this one's dataset nor lost.
     grid.write_text(GRID.replace("seeds = 4", "seeds = 6").replace('"20 packets"', '"9 packets"'), encoding="utf-8")
     other = sc.sweep(grid, out)
     assert (other.done, len(other.runs)) == (12, 24)
@@ -275,7 +275,7 @@ def _wait_for_rows(journal: Path, rows: int) -> None:
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_a_sweep_that_is_stopped_goes_on_where_it_was(grid: Path, stop: signal.Signals) -> None:
-    # A second or more of work, of which the beginning is waited for.
+    # A second or more of work, of which the test awaits the start.
     grid.write_text(GRID.replace("seeds = 4", 'seeds = 200\nset = { duration = "100 s" }'), encoding="utf-8")
     out = grid.parent / "out"
     with _start(grid) as process:
@@ -289,7 +289,7 @@ def test_a_sweep_that_is_stopped_goes_on_where_it_was(grid: Path, stop: signal.S
     else:
         lines = (out / JOURNAL).read_bytes().split(b"\n")[:-1]
         before = [json.loads(line)["key"] for line in lines]
-        # As a machine that lost its power might leave it.
+        # As left by a machine that lost power.
         with (out / JOURNAL).open("ab") as journal:
             journal.write(b'{"key": "cut in the mid')
     assert 50 <= len(before) < 800
@@ -308,8 +308,8 @@ def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command
     seconds = []
 
     def progress(_: float, __: str) -> None:
-        # The first goes on when this returns, so it cannot be over before the second begins,
-        # however fast it is.
+        # The first continues when this returns, so it cannot end before the second starts, however
+        # fast it is.
         if not seconds:
             seconds.append(selfclock("sweep", grid, "--out", grid.parent / "out"))
 
@@ -320,7 +320,7 @@ def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command
 
 
 def test_a_point_that_fails_is_recorded_and_the_others_run(selfclock: Command, grid: Path, tmp_path: Path) -> None:
-    # Each value is allowed with another of the other path: only the combination is not.
+    # Each value is valid with another one of the other path: only the combination is not.
     axes = '"flow.0.start" = ["0 s", "1 s"]\n"flow.0.stop" = ["500 ms", "2 s"]\n'
     grid.write_text(GRID[: GRID.index("[grid]")] + f"[grid]\n{axes}", encoding="utf-8")
     done = selfclock("sweep", grid, "--out", "out")
@@ -337,7 +337,7 @@ def test_a_point_that_fails_is_recorded_and_the_others_run(selfclock: Command, g
 
 
 def test_a_value_that_no_point_accepts_stops_the_sweep(selfclock: Command, grid: Path, tmp_path: Path) -> None:
-    """The others once ran first, and the message pointed at an option that was never given."""
+    """Regression: the others used to run first, and the message named an option that was not given."""
     grid.write_text(GRID.replace('"20 packets"]', '"20 packets", "0 packets"]'), encoding="utf-8")
     done = selfclock("sweep", grid, "--out", "out")
     assert done.returncode == 2
@@ -346,8 +346,8 @@ def test_a_value_that_no_point_accepts_stops_the_sweep(selfclock: Command, grid:
 
 
 def test_a_run_that_fails_midway_is_recorded() -> None:
-    # Too many flows for their packets to be recorded would do, but a sweep records none: a stream
-    # says it instead.
+    # Too many flows for their packets to be recorded would be such an error, but a sweep records
+    # none: a stream reports it instead.
     ended: dict[int, object] = {}
     good = sc.Scenario.parse(SMALL).unrecorded()
     huge = ["network.bottleneck.rate=10 Gbps", "network.access.rate=100 Gbps", "network.bottleneck.queue=1 bdp"]
@@ -371,7 +371,7 @@ def test_a_stream_ends_with_what_its_consumer_raises() -> None:
     ended = 0
 
     def stop(_: int, __: object) -> None:
-        # Counted as they end: the machine may leave any one of them waiting for long.
+        # Counted as they end: the machine may delay any of them.
         nonlocal ended
         ended += 1
         if ended == 11:
@@ -379,7 +379,7 @@ def test_a_stream_ends_with_what_its_consumer_raises() -> None:
 
     with pytest.raises(ZeroDivisionError):
         sc.run_stream(endless(), stop, threads=2)  # type: ignore[arg-type]
-    # Bounded: no more scenarios are taken than wait for the threads.
+    # Bounded: at most this many scenarios are taken for the threads.
     assert taken <= 10 + 2 * 4
 
 
@@ -394,8 +394,8 @@ def test_random_points_lie_in_their_range_and_are_the_same_again() -> None:
     table = grid.columns()
     rates = table["network.bottleneck.rate [Mbps]"]
     assert rates.is_between(1, 100).all()
-    # Log-uniform: half of the draws below the geometric mean; four standard deviations of 400 coins
-    # are 40.
+    # Log-uniform: half of the draws are below the geometric mean; four standard deviations of 400
+    # coin tosses are 40.
     assert abs((rates < 10).sum() - 200) < 40
     assert set(table["network.bottleneck.queue"]) == {f"{packets} packets" for packets in range(2, 10)}
     assert set(table["flow.*.congestion_control"]) == {"reno", "cubic"}
@@ -470,7 +470,7 @@ def test_student() -> None:
 @pytest.mark.alone
 def test_a_run_costs_less_than_a_millisecond_more_than_its_simulation(tmp_path: Path) -> None:
     grid = sc.Grid.over(sc.Scenario.parse(SMALL, overrides=["duration=200 ms"]), seeds=1000)
-    # CPU time of all threads, so that a busy machine does not count.
+    # CPU time of all threads, so that a busy machine does not matter.
     began = time.process_time()
     found = sc.sweep(grid, tmp_path / "out")
     spent = time.process_time() - began
@@ -503,7 +503,7 @@ def test_a_killed_worker_of_a_cluster_loses_nothing(grid: Path, tmp_path: Path) 
 
 
 def test_a_result_that_does_not_come_is_made_again(grid: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Dask asks a worker that was lost after it had announced a result for half a minute."""
+    """Dask waits half a minute for a worker lost after announcing a result."""
     distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     result, asked = distributed.Future.result, []
 
@@ -527,7 +527,7 @@ def test_a_result_that_does_not_come_is_made_again(grid: Path, tmp_path: Path, m
 
 
 def test_a_cluster_has_the_algorithms_of_files(tmp_path: Path) -> None:
-    """Workers knew no algorithm of the user's own: every run failed."""
+    """Regression: workers knew no user-defined algorithm, so every run failed."""
     distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
     file = tmp_path / "halving.py"
     file.write_text(HALVING, encoding="utf-8")

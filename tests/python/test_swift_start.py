@@ -1,4 +1,4 @@
-"""The Swift Start paper: verdict rules, and what is read off a run."""
+"""The Swift Start paper: verdict rules, and measurements of a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_thresholds() -> None:
 
 
 def test_better_has_a_margin() -> None:
-    # A transfer that never ends took for ever.
+    # An incomplete transfer took infinitely long.
     times = [(0.95, 1.0), (1.0, None), (0.99, 1.0), (1.0, 1.0), (None, 1.0)]
     assert [verdicts.faster(*pair) for pair in times] == [
         "reproduced", "reproduced", "direction", "not reproduced", "not reproduced",
@@ -47,7 +47,7 @@ def test_better_has_a_margin() -> None:
 
 
 def test_interval_of_a_part_is_wilsons() -> None:
-    # 10 of 100, Wilson 1927: 5.52 % to 17.44 %; none of 100 is not certainly none.
+    # 10 of 100, Wilson 1927: 5.52 % to 17.44 %; 0 of 100 does not mean never.
     assert verdicts.wilson(10, 100) == pytest.approx((0.0552, 0.1744), abs=1e-4)
     assert verdicts.wilson(0, 100) == pytest.approx((0.0, 0.0370), abs=1e-4)
 
@@ -70,13 +70,13 @@ def test_every_start_completes(start: object) -> None:
     chosen = STARTS[STARTS.index(start)]  # type: ignore[arg-type]
     result = scenario(chosen.label, 10, 40, [flow(chosen, "cubic", "1 MB")], seconds=10, buffer="1 bdp").run()
     took = completion_s(result)
-    # 685 segments of 1500 bytes take 0.82 s at the rate of the link.
+    # 685 segments of 1500 bytes take 0.82 s at the link's rate.
     assert took is not None
     assert 0.82 < took < 3.0
 
 
 def test_every_claim_has_a_verdict_on_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With fewer flows, windows, sizes and seeds in the tables, so without the verdicts that need many seeds."""
+    """With fewer flows, windows, sizes and seeds in the tables, and so without the verdicts that need many seeds."""
     monkeypatch.setattr(sharing, "COUNTS", (1, 4))
     monkeypatch.setattr(harm, "SIZES", {"1 MB": 2.0})
     monkeypatch.setattr(harm, "SEEDS", (1,))

@@ -1,4 +1,4 @@
-"""Tables for people: how wide, which rows, no name broken in two."""
+"""Tables for readers: their width, their rows, and no name broken in two."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_tables_have_eighty_columns_and_twenty_rows(command: Command, tmp_path: 
     marks = next(link["ce_marks"] for link in links if link["name"] == "bottleneck")
     assert marks > 0
     assert f" {marks:,} " in bottleneck
-    # The busiest of all links are those that are shown.
+    # The links shown are the busiest of all.
     busiest = sorted((link["utilization"] for link in links), reverse=True)[:20]
     begin = next(number for number, line in enumerate(lines) if line.startswith("link "))
     shown = {line.split()[0] for line in lines[begin + 1 : begin + 21]}

@@ -1,4 +1,4 @@
-"""One run on several threads: the same bytes, or one line that says why it was one thread."""
+"""One run on several threads: the same bytes, or one line that explains the single thread."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
 
-#: Flows with losses, some round trips long: 25,000 packet-hops in the delay of the access links.
+#: Flows with losses, some round trips long: 25,000 packet-hops within the delay of the access
+#: links.
 MANY = """
 schema = 1
 name = "many"
@@ -101,7 +102,7 @@ def test_the_command_says_why_it_was_one_thread(command: Command, small: Path) -
     assert (alone.returncode, allowed.returncode) == (0, 0)
     assert "--threads" not in alone.stderr
     assert "note: --threads 2: one thread, because one thread is quicker with so few packets" in allowed.stderr
-    # The document is that of one thread: nothing in it says how it was computed but the command.
+    # The document is that of one thread: only the command shows how it was computed.
     documents = [json.loads(done.stdout) for done in (alone, allowed)]
     for document in documents:
         document.pop("made")

@@ -1,4 +1,4 @@
-"""The middle of many series."""
+"""The median of many series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`selfclock kernel twin` without root: what is measured, what is refused, the programs on the hosts, the page."""
+"""`selfclock kernel twin` without root: measurements, refusals, the hosts' programs, the page."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ def scenario(text: str) -> sc.Scenario:
 
 
 def sawtooth(seconds: float, height: float = 100.0, low: float = 0.7, teeth_s: float = 2.0) -> Series:
-    """A window that climbs from 70 to 100 in two seconds, falls at once, and 1 MB/s that are acknowledged."""
+    """A window that climbs from 70 to 100 in two seconds and falls at once, with 1 MB/s acknowledged."""
     time_s = np.arange(0.0, seconds, 0.01)
     window = height * (low + (1 - low) * (time_s % teeth_s) / teeth_s)
     return Series(time_s, window, np.full(time_s.shape, 0.05), 1e6 * time_s, 7)
 
 
 def test_a_sawtooth_is_measured() -> None:
-    """Its period, the mean of its window and its goodput are known."""
+    """Its period, mean window and goodput are known."""
     found = measured(sawtooth(30))
     assert found.period_s == pytest.approx(2.0, abs=0.01)
-    # 25 s of 2 s each: the half tooth at the end changes the mean by less than 1 %.
+    # 25 s in periods of 2 s: the half tooth at the end changes the mean by less than 1 %.
     assert found.window_segments == pytest.approx(85.0, rel=0.01)
     assert found.goodput_bps == pytest.approx(8e6, rel=1e-9)
     assert found.rtt_s == pytest.approx(0.05)
     assert found.retransmissions == 7
-    # Three reductions are the fewest of which a mean interval is known.
+    # A mean interval needs at least three reductions.
     assert measured(sawtooth(4)).period_s is None
     middles, rate = sawtooth(10).rate(1.0)
     assert middles[0] == pytest.approx(0.5)
@@ -70,7 +70,7 @@ def test_a_sawtooth_is_measured() -> None:
 
 
 def test_steps_of_a_recovery_are_one_reduction() -> None:
-    """The window comes down in steps over 100 ms, and once below its target."""
+    """The window falls in steps over 100 ms, and once below its target."""
     time_s = np.arange(0.0, 12.0, 0.01)
     window = np.full(time_s.shape, 100.0)
     for fall in (2.0, 5.0, 8.0, 11.0):
@@ -81,7 +81,7 @@ def test_steps_of_a_recovery_are_one_reduction() -> None:
 
 
 def test_distances() -> None:
-    """A part of the other; none where one of them is none."""
+    """A fraction of the other; `None` if either is `None`."""
     assert distance(103.0, 100.0) == pytest.approx(0.03)
     assert distance(None, 1.0) is None
     assert distance(float("nan"), 1.0) is None
@@ -123,7 +123,7 @@ def test_only_a_dumbbell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_without_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It says so at once."""
+    """It says so immediately."""
     if not hasattr(_core, "KernelSession"):
         pytest.skip("the kernel is Linux")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
@@ -132,7 +132,7 @@ def test_without_root(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_the_kernel_does_in_another_way_is_noted() -> None:
-    """Initial window and random delay; segments of another size are asked for."""
+    """Initial window and random delay; a different segment size is set explicitly."""
     text = FLOW + 'start_jitter = "40 ms"\ntransport = { mss = "1000 B", initial_window = "4 segments" }\n'
     [sender], notes = senders(scenario(text))
     assert notes == [
@@ -143,7 +143,7 @@ def test_what_the_kernel_does_in_another_way_is_noted() -> None:
 
 
 def test_the_kernels_own() -> None:
-    """By the name of the algorithm, whatever starts it; BBR by its other name."""
+    """By the name of the algorithm, whatever its start-up; BBR by its other name."""
     text = "".join(
         f"[[flow]]\ncongestion_control = {control}\n"
         for control in ('"bbr3"', '{ window = "cubic", start = "hystart++" }', '"altcp"')
@@ -157,7 +157,7 @@ def test_the_kernels_own() -> None:
 
 
 def test_the_programs_of_the_hosts(tmp_path: Path) -> None:
-    """A sender waits for the beginning, sends what its flow has, and writes what the kernel said."""
+    """A sender waits for the start, sends its flow's data, and writes the kernel's information."""
     if sys.platform != "linux" or "reno" not in available():
         pytest.skip("TCP_INFO is Linux")
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -185,14 +185,14 @@ def test_the_programs_of_the_hosts(tmp_path: Path) -> None:
     assert said is not None
     assert set(said["columns"]) == {"time_s", *(name for name, _, _ in FIELDS)}
     series = run._series(said)
-    # The SYN counts one; all is there long before the end.
+    # The SYN counts as one; everything has arrived long before the end.
     assert series.acknowledged_bytes[-1] == 100_001
     assert said["opened_s"] >= 0.1
     assert run._samples(tmp_path / "missing.json") is None
 
 
 def test_what_an_application_has_to_send() -> None:
-    """A size, a rate, or whatever there is room for."""
+    """A size, a rate, or unlimited."""
     order = {"bytes": None, "rate_bps": None, "write_bytes": None}
     assert allowed(order, 1.0, 10**9) > 0
     assert allowed({**order, "bytes": 1000}, 1.0, 400) == 600
@@ -204,7 +204,7 @@ def test_what_an_application_has_to_send() -> None:
 
 @pytest.fixture
 def found() -> Twin:
-    """A twin of a simulation and of a sawtooth in place of real connections."""
+    """A twin of a simulation, with a sawtooth in place of real connections."""
     made = scenario(FLOW)
     flows, notes = senders(made)
     simulated = run.simulated(made, flows)
@@ -213,7 +213,7 @@ def found() -> Twin:
 
 
 def test_the_page(found: Twin, tmp_path: Path) -> None:
-    """Tables, figure and document say the same of both runs, and which is not valid."""
+    """Tables, figure and document agree on both runs, and on which is invalid."""
     page = publish_twin(found, tmp_path / "out").read_text(encoding="utf-8")
     assert "Side by side" in page
     assert "Real TCP: it was late." in page
@@ -232,7 +232,7 @@ def test_the_page(found: Twin, tmp_path: Path) -> None:
 
 
 def test_the_simulated_column(found: Twin) -> None:
-    """Its samples are every 10 ms whatever the scenario records, in segments, and its queue is the bottleneck's."""
+    """Its samples are 10 ms apart whatever the scenario records, in segments, and its queue is the bottleneck's."""
     column: Column = found.columns[0]
     [flow] = column.flows
     assert flow.window_segments[0] == 10
@@ -240,7 +240,7 @@ def test_the_simulated_column(found: Twin) -> None:
     assert column.queue_packets.max() <= 18
     assert column.drops > 0
     [measures] = column.measures
-    # The path has 10 Mbit/s, of which 1448 of 1500 bytes are payload.
+    # 1448 of 1500 bytes of the path's 10 Mbit/s are payload.
     assert measures.goodput_bps == pytest.approx(10e6 * 1448 / 1500, rel=0.02)
 
 
@@ -272,14 +272,14 @@ def test_flows_of_one_algorithm_share_a_session(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.skipif(namespaces.obstacle() is not None, reason=str(namespaces.obstacle()))
 def test_real_connections() -> None:
-    """The kernel's Reno on the scenario's links: no root is needed for that. What passes is what the path can carry."""
+    """The kernel's Reno on the scenario's links, which needs no root. Its throughput is what the path can carry."""
     made = scenario(FLOW)
     flows, _ = senders(made)
     settings = run.TwinSettings(bound_p99_s=60.0, bound_worst_s=60.0)
     column = run.real(made, flows, ["reno"], settings, (run.OWN, "real TCP", ("reno",)))
     [flow] = column.flows
     assert flow.time_s[-1] == 4.0
-    # A connection has no more than the link; a busy machine may give it less.
+    # A connection gets at most the link's rate; a busy machine may give it less.
     payload = 10e6 * 1448 / 1500
     assert 0.5 * payload < column.measures[0].goodput_bps < 1.01 * payload
     assert np.nanmin(flow.srtt_s) > 0.02

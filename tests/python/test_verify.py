@@ -1,4 +1,4 @@
-"""The verifier: it passes what the simulator does, and does not pass anything else."""
+"""The verifier: it accepts the simulator's records, and nothing else."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Rows = list[dict[str, Any]]
 
 
 def recorded(scenario: sc.Scenario) -> Record:
-    """Run a scenario and take what it would write."""
+    """Run a scenario and return the record that it would write."""
     result = scenario.run()
     return Record(
         scenario.text,
@@ -52,8 +52,8 @@ def check(text: str) -> Findings:
     return findings
 
 
-#: The same scenarios in every run: a failure is one of the change at hand. `make verify` makes what
-#: fails as small as it can be.
+#: The same scenarios in every run: a failure is due to the present change. `make verify` shrinks
+#: failures as far as possible.
 @pytest.mark.parametrize("start", range(4))
 def test_random_scenarios(start: int) -> None:
     @seed(start)
@@ -71,9 +71,9 @@ def test_random_scenarios(start: int) -> None:
     each()
 
 
-#: Packet-hops verified of each scenario file; `make verify` covers more.
+#: Packet-hops verified per scenario file; `make verify` covers more.
 FILE_HOPS = 8_000
-#: And no less than this, s: before it there is little to be seen.
+#: Minimum duration, s: before it little happens.
 FILE_LEAST_S = 0.15
 
 
@@ -181,7 +181,7 @@ def records() -> dict[str, Record]:
 
 
 def find(rows: Rows, nth: int = 0, **wanted: object) -> int:
-    """Return the number of the nth row with these values."""
+    """Return the index of the nth row with these values."""
     matches = [index for index, row in enumerate(rows) if all(row[key] == value for key, value in wanted.items())]
     return matches[nth]
 
@@ -200,7 +200,7 @@ def an_ack(rows: Rows, **wanted: object) -> dict[str, Any]:
 
 
 def new_data(rows: Rows) -> dict[str, Any]:
-    """Return a new segment of the second flow, sent after two others, with nothing lost since it began."""
+    """Return a new segment of the second flow, sent after two others, with no loss since its start."""
     return rows[find(rows, 5, event="send", kind="data", flow="flow2", retransmission=False)]
 
 
@@ -308,7 +308,7 @@ def acknowledging_more(rows: Rows) -> None:
 
 
 def two_acknowledgements(rows: Rows) -> None:
-    """Optimistic division: three acknowledgements for each that there was, so that some are for nothing."""
+    """Optimistic division: three ACKs in place of each, so that some acknowledge nothing."""
     for index in range(len(rows) - 1, -1, -1):
         if rows[index]["kind"] == "ack":
             for copy in (1, 2):
@@ -385,7 +385,7 @@ TAMPERED: dict[str, tuple[str, str, Callable[[Rows], None]]] = {
     )
 }
 
-#: Scenarios that contradict their run: (rule, scenario, written, instead).
+#: Scenarios that contradict their run: (rule, scenario, original text, replacement).
 ANOTHER_SCENARIO = (
     ("queue-limit", "drop-tail", "5 packets", "4 packets"),
     ("queue-limit", "codel", "50 packets", "3 packets"),
@@ -406,7 +406,7 @@ ANOTHER_SCENARIO = (
     ("delay", "drop-tail", '"20 ms", queue', '"21 ms", queue'),
     ("policer", "policed", "1 Mbps", "900 kbps"),
     ("thinning", "thinned", '"13 ms"', '"5 ms"'),
-    # An ACK that is dropped alone, without a successor at that instant.
+    # A single dropped ACK, without a successor at that instant.
     ("thinning", "acks lost", ACKS_LOST, THINNING),
     ("drop", "unruly", "every = 40", "every = 41"),
     ("drop", "unruly", "every = 40", 'spacing = "300 ms"'),
@@ -482,7 +482,7 @@ def test_other_series_are_found(records: dict[str, Record], table: str, column: 
 
 def test_every_rule_can_fail() -> None:
     tampered = {rule for rule, _, _ in TAMPERED.values()} | {rule for rule, *_ in ANOTHER_SCENARIO}
-    # Emulations have tests of their own (test_emulator.py, test_emulate.py).
+    # Emulations have their own tests (test_emulator.py, test_emulate.py).
     assert tampered | {"summary", "series", "window", "replay"} == RULES.keys()
 
 
@@ -508,7 +508,7 @@ def test_the_series_counts_a_loss_when_it_happens() -> None:
 
 
 def test_what_does_not_wait_is_no_queue() -> None:
-    """A packet that met an idle link with a managed queue counted as one that had waited."""
+    """Regression: a packet that met an idle link with a managed queue counted as having waited."""
     summary = (
         sc.Scenario.parse(
             NETWORK.replace("QUEUE", '{ discipline = "red" }') + "[[flow]]\ntraffic = { size = '1 kB' }\n"
@@ -521,12 +521,12 @@ def test_what_does_not_wait_is_no_queue() -> None:
 
 
 def test_the_record_has_the_window_that_is_advertised() -> None:
-    """Without the window scale option the record said that the whole buffer was advertised, not 65535 bytes."""
+    """Regression: without the window scale option the record showed the whole buffer as advertised, not 65535 bytes."""
     check(SCENARIOS["drop-tail"].replace('"30 segments"', '"unlimited"\nwindow_scaling = false'))
 
 
 def test_the_timestamp_of_the_syn_is_echoed() -> None:
-    """When the first segment was lost, acknowledgements echoed no timestamp instead of that of the SYN."""
+    """Regression: when the first segment was lost, ACKs echoed no timestamp instead of that of the SYN."""
     text = SCENARIOS["drop-tail"].replace('"5 packets"', '"1 packet"')
     record = recorded(sc.Scenario.parse(text))
     acks = record.packets.filter((pl.col("kind").cast(str) == "ack") & (pl.col("event").cast(str) == "send"))
