@@ -289,11 +289,11 @@ def test_fast_keeps_alpha_segments_in_the_queue(flows: int, alpha: int) -> None:
 def test_the_square_root_law(probability: float, every: int) -> None:
     """Throughput is C MSS/(RTT sqrt(p)).
 
-    C = sqrt(3 a/2) with periodic losses, and 1.31/1.22 times that with independent ones. a is the number of ACKs per segment: 1/b, and where a window travels as a burst also the
-    timer's, for the rest of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was
-    added after the first run.) 1,500 losses give a standard error of 1.5 %. The bounds are the two
-    values of C, and 10 % less for the round trip of each recovery. With byte counting a is 1
-    (tests/physics.rs).
+    C = sqrt(3 a/2) with periodic losses, and 1.31/1.22 times that with independent ones. a is the
+    number of ACKs per segment: 1/b, and where a window travels as a burst also the timer's, for the
+    rest of it, (b - 1)/b on average. (That is 4 % at b = 3 and p = 0.001, and was added after the
+    first run.) 1,500 losses give a standard error of 1.5 %. The bounds are the two values of C, and
+    10 % less for the round trip of each recovery. With byte counting a is 1 (tests/physics.rs).
     """
     transport = sc.Transport(
         byte_counting=False,
