@@ -104,7 +104,7 @@ def time_per_ack(own: set[int]) -> float:
 
 def objects(seconds: float) -> None:
     """Each object at 20 Mbit/s."""
-    head("object", "kB", "instructions verified, largest program", "ns an ACK", "goodput Mbit/s", "mean RTT ms")
+    head("object", "kB", "instructions verified, largest program", "ns per ACK", "goodput Mbit/s", "mean RTT ms")
     for each in kernel.objects():
         with measured(each.algorithm) as (name, own), Path2(20, 40, 100_000) as path:
             transfer = path.send(name, seconds)
@@ -121,7 +121,7 @@ def objects(seconds: float) -> None:
 
 def rates(_seconds: float) -> None:
     """The unlimited loopback device, in Gbit/s: the time of the kernel's own algorithms cannot be measured."""
-    head("algorithm", "Gbit/s", "ns an ACK in cong_control")
+    head("algorithm", "Gbit/s", "ns per ACK in cong_control")
     for own in ("cubic", "bbr", "reno"):
         row(f"{own} (kernel's)", f"{loopback(own, 5):.1f}", "")
     for label in ("cubic", "bbr3", "reno"):
