@@ -113,7 +113,7 @@ export class Engine {
 
   /** Stops everything that is under way; its promises are rejected with `Cancelled`. */
   cancel(): void {
-    for (const id of this.waiting.keys()) this.worker.postMessage({ type: "cancel", id } satisfies Request);
+    for (const id of this.waiting.keys()) this.post({ type: "cancel", id }, () => undefined);
   }
 
   get busy(): boolean {
@@ -134,8 +134,13 @@ export class Engine {
         resolve(data);
       };
       this.waiting.set(id, { reply, fail });
-      this.ready.then(() => this.worker.postMessage({ ...request, id } as Request), fail);
+      this.post({ ...request, id } as Request, fail);
     });
+  }
+
+  /** Messages wait for the simulator in the order in which they were sent: a cancellation must not overtake its request. */
+  private post(request: Request, fail: (reason: Error) => void): void {
+    this.ready.then(() => this.worker.postMessage(request), fail);
   }
 
   private take(reply: Reply): void {

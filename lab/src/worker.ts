@@ -40,6 +40,8 @@ class Worker {
   #jobs: Job[] = [];
   #steered: { run: number } | null = null;
   readonly #turn = new MessageChannel();
+  /** A slice is on its way. */
+  #woken = false;
 
   constructor(core: Core) {
     this.#core = core;
@@ -62,17 +64,26 @@ class Worker {
         const lane = request.lane ?? request.type;
         this.#cancel((job) => job.lane === lane);
         this.#jobs.push({ id: request.id, lane, slices: this.#work(request) });
-        if (this.#jobs.length === 1) this.#turn.port2.postMessage(null);
+        this.#wake();
       }
     }
+  }
+
+  /** One message at a time: more would queue before a cancellation. */
+  #wake(): void {
+    if (this.#woken) return;
+    this.#woken = true;
+    this.#turn.port2.postMessage(null);
   }
 
   #cancel(which: (job: Job) => boolean): void {
     const [stopped, others] = [this.#jobs.filter(which), this.#jobs.filter((job) => !which(job))];
     this.#jobs = others;
     for (const job of stopped) {
-      job.slices.return();
-      send({ type: "cancelled", id: job.id });
+      this.#guard(job.id, () => {
+        job.slices.return();
+        send({ type: "cancelled", id: job.id });
+      });
     }
   }
 
@@ -86,12 +97,13 @@ class Worker {
 
   /** One slice of the job whose turn it is. */
   #slice(): void {
+    this.#woken = false;
     const job = this.#jobs.shift();
     if (!job) return;
     this.#guard(job.id, () => {
       if (!job.slices.next().done) this.#jobs.push(job);
     });
-    if (this.#jobs.length > 0) this.#turn.port2.postMessage(null);
+    if (this.#jobs.length > 0) this.#wake();
   }
 
   #work(request: Of<"run"> | Of<"packets"> | Of<"fingerprint">): Generator<void, void> {

@@ -120,6 +120,28 @@ def test_a_newer_request_supersedes_the_older_one_of_its_lane(page: Page) -> Non
     assert ends == ["cancelled", "done", "done"]
 
 
+def test_a_run_is_cancelled_as_fast_after_many_that_were_superseded(page: Page) -> None:
+    """As after a drag: what was superseded leaves nothing that has its turn before the cancellation."""
+    took: list[float] = page.evaluate(
+        """async (toml) => {
+          const took = [];
+          for (let drag = 0; drag < 5; drag++) {
+            let ended;
+            for (let run = 0; run < 60; run++) {
+              ended = ask({ type: "run", toml, overrides: ["duration=2000 s"] }, ["done"]);
+              await new Promise((resolve) => setTimeout(resolve, 8));
+            }
+            const told = performance.now();
+            tell({ type: "cancel", id: latest() });
+            took.push((await ended).at(-1).at - told);
+          }
+          return took;
+        }""",
+        SCENARIO,
+    )
+    assert min(took) < 100, took
+
+
 def test_columns_come_while_a_run_goes_on(page: Page) -> None:
     seen: list[list[Any]] = page.evaluate(
         """async (toml) => {
