@@ -8,7 +8,9 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +20,8 @@ import namespaces
 import selfclock as sc
 from selfclock import _core
 from selfclock.cli import main
+from selfclock.kernel.resident import NotCompiledError
+from selfclock.kernel.thread import Running
 from selfclock.kernel.twin import Column, Series, Twin, measured, run
 from selfclock.kernel.twin.measures import distance, period
 from selfclock.kernel.twin.plan import TwinError, available, senders
@@ -268,6 +272,55 @@ def test_flows_of_one_algorithm_share_a_session(monkeypatch: pytest.MonkeyPatch)
         assert [session.index for session in sessions] == [0, 2]  # type: ignore[attr-defined]
         assert not any(session.ended for session in sessions)  # type: ignore[attr-defined]
     assert all(session.ended for session in sessions)  # type: ignore[attr-defined]
+
+
+def test_algorithms_that_decide_in_the_kernel_are_unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of the block at its end, and before it those of a twin that was killed."""
+    flows, _ = senders(scenario(FLOW + FLOW.replace("cubic", "reno")))
+    killed = SimpleNamespace(name=f"{run.PREFIX}{2**31 - 1}_0")
+    other = SimpleNamespace(name="bbr3")
+    gone: list[str] = []
+    monkeypatch.setattr(run, "residents", lambda: [killed, other])
+    monkeypatch.setattr(run, "unload_residents", gone.append)
+    monkeypatch.setattr(run, "load", lambda _, name: name)
+    notes: list[str] = []
+    with run.resident(scenario(FLOW), flows, notes) as names:
+        assert names is not None
+        assert len(set(names)) == 2
+        assert gone == [killed.name]
+    assert gone == [killed.name, *names]
+    assert not notes
+
+
+def test_an_algorithm_that_is_not_compiled_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    flows, _ = senders(scenario(FLOW))
+
+    def refuse(_: object, name: str) -> str:
+        raise NotCompiledError(f"{name} is not compiled")
+
+    monkeypatch.setattr(run, "residents", list)
+    monkeypatch.setattr(run, "load", refuse)
+    notes: list[str] = []
+    with run.resident(scenario(FLOW), flows, notes) as names:
+        assert names is None
+    assert notes == [f"not decided in the kernel: {run.PREFIX}{os.getpid()}_0 is not compiled"]
+
+
+def test_a_thread_ends_and_reports() -> None:
+    """The report is that of its kind; the base has none."""
+    stopped = threading.Event()
+
+    class Counted(Running[int]):
+        def status(self) -> int:
+            return 3
+
+    with Counted(lambda: stopped.wait() and None, stopped.set, "counted") as counted:
+        assert counted.is_running
+    assert not counted.is_running
+    assert counted.stop() == 3
+    bare: Running[int] = Running(lambda: None, lambda: None, "bare")
+    with pytest.raises(NotImplementedError):
+        bare.status()
 
 
 @pytest.mark.skipif(namespaces.obstacle() is not None, reason=str(namespaces.obstacle()))

@@ -46,7 +46,7 @@ class Running(Generic[Report]):
 
     @property
     def is_running(self) -> bool:
-        """It has not ended, by itself or because it was asked to."""
+        """Whether it has ended neither by itself nor by `stop`."""
         return self._thread.is_alive()
 
     def status(self) -> Report:
