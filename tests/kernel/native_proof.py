@@ -104,7 +104,6 @@ def prove(label: str, events: int, rate: str) -> None:
         label,
         replayed,
         answers,
-        0,
         flows,
         lost,
         cut,
@@ -163,7 +162,7 @@ def main() -> None:
     if arguments.corpora:
         corpora(arguments.algorithms)
         return
-    head("algorithm", "events", "decisions", "differences", "connections", "events lost", "cut", *WANTED, "seconds")
+    head("algorithm", "events", "decisions, all equal", "connections", "events lost", "cut", *WANTED, "seconds")
     for label in arguments.algorithms or ALGORITHMS:
         prove(label, arguments.events, arguments.rate)
 

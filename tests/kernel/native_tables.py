@@ -86,13 +86,13 @@ def programs() -> dict[int, Program]:
 @contextmanager
 def measured(label: str) -> Iterator[tuple[str, set[int]]]:
     """Load an algorithm and measure its programs' time; yield its name and their numbers."""
-    before = set(programs())
+    before, setting = set(programs()), STATISTICS.read_text()
     STATISTICS.write_text("1")
     try:
         with loaded(label) as name:
             yield name, set(programs()) - before
     finally:
-        STATISTICS.write_text("0")
+        STATISTICS.write_text(setting)
 
 
 def time_per_ack(own: set[int]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 Report = TypeVar("Report")
 
 
-class Running(Generic[Report]):
+class Running(ABC, Generic[Report]):
     """Something that runs in a thread until it is stopped.
 
     The thread is Python's: one that Python did not start would need a new thread state for every
@@ -49,12 +50,12 @@ class Running(Generic[Report]):
         """Whether it has ended neither by itself nor by `stop`."""
         return self._thread.is_alive()
 
+    @abstractmethod
     def status(self) -> Report:
-        """Return what has happened so far."""
-        raise NotImplementedError
+        """Return the progress so far."""
 
     def stop(self) -> Report:
-        """End it, and return what has happened."""
+        """End it, and return the progress."""
         self._end()
         self._thread.join()
         return self.status()

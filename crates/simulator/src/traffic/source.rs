@@ -17,9 +17,9 @@ impl Application {
     /// An application that begins at `start` and stops producing data at `stop`.
     pub const fn new(source: Source, start: Time, stop: Time, segment: Bytes) -> Self {
         let segment = segment.get();
-        let (source, write) = match source {
-            Source::Writes { rate, size } => (Source::Rate(rate), size.get().div_ceil(segment) * segment),
-            source => (source, segment),
+        let write = match source {
+            Source::Writes { size, .. } => size.get().div_ceil(segment).saturating_mul(segment),
+            Source::Bulk | Source::Size(_) | Source::Rate(_) => segment,
         };
         Self { source, start, stop, write }
     }
@@ -35,7 +35,7 @@ impl Application {
                 let span = now.min(self.stop).since(self.start);
                 let write_time = rate.transmission_time(Bytes(self.write)).picoseconds().max(1);
                 // The first write is at the start.
-                (span.picoseconds() / write_time + 1) * self.write
+                (span.picoseconds() / write_time + 1).saturating_mul(self.write)
             }
         }
     }
@@ -91,6 +91,20 @@ mod tests {
         assert_eq!(application.produced(start + Duration::from_milliseconds(29), 0), 3000);
         assert_eq!(application.produced(start + Duration::from_milliseconds(30), 0), 6000);
         assert!(!application.is_finished(start));
+    }
+
+    /// The largest write is produced at the start, and never again.
+    #[test]
+    fn any_write_is_produced() {
+        let (start, rate) = (Time::ZERO, Rate::from_bits_per_second(1));
+        for size in [u64::MAX, u64::MAX / 2, 1 << 40] {
+            let source = Source::Writes { rate, size: Bytes(size) };
+            let application = Application::new(source, start, Time::NEVER, Bytes(1448));
+            let produced = application.produced(start, 0);
+            assert!(produced >= size, "{size}");
+            assert_eq!(application.produced(start + Duration::from_milliseconds(1000), 0), produced);
+            assert_eq!(application.next_change(start), Time::NEVER);
+        }
     }
 
     #[test]
