@@ -167,7 +167,7 @@ def test_the_schema_for_editors_has_it_where_its_file_is_named(selfclock: Comman
     assert "my-aimd" not in names + models
     names, models, properties = words("--algorithm", my_aimd)
     assert names[-1] == models[-1] == "my-aimd"
-    assert "my-aimd: What a round trip adds to the window." in properties["increase"]["description"]
+    assert "my-aimd: Increase of the window per round trip." in properties["increase"]["description"]
     assert "type" not in properties["decrease"]
 
 

@@ -22,7 +22,7 @@ parameters! {
     Parameters {
         /// Increase of the window per round trip in congestion avoidance.
         increase: f64 = 1.0, shown "1", unit "segments", range (0.01, 100.0), source "RFC 5681 section 3.1";
-        /// Part of the flight that a loss leaves.
+        /// Fraction of the flight size kept at a loss.
         decrease: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99), source "RFC 5681 section 3.1";
     }
 }
