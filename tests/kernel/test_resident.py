@@ -128,7 +128,7 @@ def test_twice_and_while_connections_run(name: str) -> None:
         number = path.begin(name, 25)
         time.sleep(3)
         gone = selfclock("unload", name)
-        assert "1 connections go on under it until they close" in gone.stdout
+        assert "1 connections keep it until they close" in gone.stdout
         assert name not in available()
         left = resident(name)
         assert left is not None

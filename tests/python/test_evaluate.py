@@ -13,7 +13,7 @@ import pytest
 import selfclock as sc
 from selfclock.evaluate import evaluate_all, matrix
 from selfclock.evaluate.figures import figure
-from selfclock.evaluate.judge import Case, Judged, Marks, Samples, of_cases, worst
+from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, of_cases, worst
 from selfclock.evaluate.measure import Reading
 from selfclock.evaluate.rows import ROWS, misbehaviour, queues, sharing
 from selfclock.evaluate.rows.aqm import cuts
@@ -199,21 +199,21 @@ def test_what_a_link_carried_and_dropped() -> None:
     sent = link["bytes"] / 1500
     assert reading.loss(0, 10) == pytest.approx(link["drops"] / (link["drops"] + sent), rel=0.001)
     assert link["drops"] > 5
-    marks = queues.loss_marks(0.04)
+    marks = queues.loss_thresholds(0.04)
     assert [marks.verdict(loss) for loss in (0.08, 0.09)] == ["pass", "fail"], "twice what CUBIC has, and no less"
-    assert [queues.loss_marks(0.0).verdict(loss) for loss in (0.01, 0.05, 0.06)] == ["pass", "warn", "fail"]
+    assert [queues.loss_thresholds(0.0).verdict(loss) for loss in (0.01, 0.05, 0.06)] == ["pass", "warn", "fail"]
 
 
 # Verdicts.
 
 
 def test_marks() -> None:
-    smaller, larger = Marks(1.0, 2.0), Marks(0.9, 0.8, larger_is_better=True)
+    smaller, larger = Thresholds(1.0, 2.0), Thresholds(0.9, 0.8, larger_is_better=True)
     assert [smaller.verdict(value) for value in (0.5, 1.0, 1.1, 2.0, 2.1, math.inf, math.nan)] == [
         "pass", "pass", "warn", "warn", "fail", "fail", "fail"
     ]  # fmt: skip
     assert [larger.verdict(value) for value in (1.0, 0.9, 0.85, 0.8, 0.7)] == ["pass", "pass", "warn", "warn", "fail"]
-    assert Marks(1.0).verdict(1.5) == "fail"
+    assert Thresholds(1.0).verdict(1.5) == "fail"
     assert worst(["pass", "not applicable", "report"]) == "pass"
 
 

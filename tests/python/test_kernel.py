@@ -186,7 +186,7 @@ def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
     assert status == 0
     assert "reno:halved=window is registered as 'selfclock'" in said
     for note in (
-        "2 connections of a session before this one are taken over",
+        "2 connections of an earlier session are taken over",
         "the algorithm failed after 0.500 s, and Reno took over: ValueError: no",
         "--realtime: not permitted",
         "--record: disk full",
@@ -198,7 +198,7 @@ def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         assert note in said
     assert "50 us / 120 us / -" in out
     # Of the completed connection and the ongoing one.
-    assert "ACKs under an answer" in out
+    assert "ACKs under a decision" in out
     assert "6\n" in out
 
 

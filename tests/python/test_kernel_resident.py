@@ -100,7 +100,7 @@ def test_load_says_what_it_did(capsys: pytest.CaptureFixture[str], monkeypatch: 
     status, out, _ = command(capsys, "load", "cubic", "--set", "beta=0.8", "--default")
     assert (status, loaded) == (0, [("cubic:beta=0.8", "sc_cubic")])
     assert out.splitlines() == [
-        "cubic:beta=0.8 is loaded as 'sc_cubic'; selfclock kernel unload sc_cubic takes it away",
+        "cubic:beta=0.8 is loaded as 'sc_cubic'; selfclock kernel unload sc_cubic removes it",
         "new connections of this network namespace have it; before they had 'cubic'",
     ]
     status, out, _ = command(capsys, "load", "bbr3", "--default", "host", "--json")
@@ -128,7 +128,7 @@ def test_status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert status == 0
     for text in ("bbr3:beta=0.8", "1234", "the host", "process 77 records it", "5 events recorded, 0 lost"):
         assert text in out
-    assert "for 3 connections there was no memory" in said
+    assert "no memory for the state of 3 connections" in said
     status, out, _ = command(capsys, "status", "--json")
     assert [row["name"] for row in json.loads(out)["loaded"]] == ["bbr3", "left"]
 
@@ -141,9 +141,9 @@ def test_unload_of_both_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: p
     status, out, _ = command(capsys, "unload")
     assert status == 0
     assert out.splitlines() == [
-        "bbr3: unloaded, bbr3:beta=0.8; the host, namespace a have the default of before again; 2 connections go on "
-        "under it until they close",
-        "old: unloaded before; 2 connections go on under it until they close",
+        "bbr3: unloaded, bbr3:beta=0.8; the host, namespace a have the previous default again; 2 connections keep it "
+        "until they close",
+        "old: unloaded before; 2 connections keep it until they close",
     ]
     status, out, _ = command(capsys, "unload", "--json")
     assert len(json.loads(out)["unloaded"]) == 2
@@ -189,9 +189,9 @@ def test_a_recording(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.Mon
     monkeypatch.setattr(_core, "KernelRecorder", Recorder)
     ended, out, said = command(capsys, "record", str(tmp_path / "record"))
     assert ended == 0, said
-    assert "4 events were lost: 1 connections are recorded up to the first of theirs" in said
+    assert "4 events were lost: 1 connections are recorded up to their first lost event" in said
     assert "replayed bit for bit" in said
-    assert "events lost, the ring being full" in out
+    assert "events lost to a full ring" in out
     assert kernel.replay(tmp_path / "record").algorithm == "reno"
     assert json.loads((tmp_path / "record" / records.SUMMARY).read_text())["lost"] == 4
 

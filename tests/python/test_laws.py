@@ -90,7 +90,7 @@ def test_the_sawtooth_of_reno(buffer: float) -> None:
     found = rows["utilization"].mean(), rows["queue_packets"].mean()
     cuts = rows.filter(pl.col("drops").diff() > 0)["time_s"].to_numpy()
     cycle = float(np.diff(cuts[np.insert(np.diff(cuts) > 0.5, 0, True)]).mean())
-    tell(f"sawtooth, {buffer} products, utilisation", found[0] - utilization)
+    tell(f"sawtooth, {buffer} products, utilization", found[0] - utilization)
     tell(f"sawtooth, {buffer} products, mean queue", found[1] / (mean * PRODUCT) - 1)
     tell(f"sawtooth, {buffer} products, period", cycle / (period * PRODUCT * RTT) - 1)
     assert found[0] == pytest.approx(utilization, abs=0.02)

@@ -78,7 +78,7 @@ fn vegas_does_not_starve_under_delayed_acknowledgements() {
             .map(|index| series.utilization[index])
             .collect();
         let utilization = late.iter().sum::<f64>() / late.len() as f64;
-        println!("vegas: {rate_bps} bit/s, {one_way_ms} ms one way: utilisation {utilization}");
+        println!("vegas: {rate_bps} bit/s, {one_way_ms} ms one way: utilization {utilization}");
         // One to three segments stay in the queue.
         assert!(utilization > 0.99, "{rate_bps} bit/s, {one_way_ms} ms: {utilization}");
     }
@@ -167,7 +167,7 @@ fn model(name: &str, flows: u64, transport: &Transport, mark_above: Option<MarkA
     run(&plan)
 }
 
-/// Mean utilisation and queue in packets of the bottleneck over the last 30 s.
+/// Mean utilization and queue in packets of the bottleneck over the last 30 s.
 fn bottleneck(outcome: &Outcome) -> (f64, f64) {
     let series = outcome.link_series.columns();
     let late: Vec<usize> = (0..series.link.len())
@@ -186,7 +186,7 @@ fn bottleneck(outcome: &Outcome) -> (f64, f64) {
 fn bbr3_fills_the_path_with_a_short_queue() {
     let outcome = model("bbr3", 1, &Transport::modern(), None);
     let (utilization, queue) = bottleneck(&outcome);
-    println!("bbr3: utilisation {utilization}, queue {queue} packets");
+    println!("bbr3: utilization {utilization}, queue {queue} packets");
     assert!(utilization > 0.95, "{utilization}");
     assert!(queue < 100.0, "{queue} packets");
     assert_eq!(outcome.summary.flows[0].timeouts, 0);
@@ -198,7 +198,7 @@ fn prague_stays_at_the_marking_threshold() {
     let transport = Transport { ecn: Ecn::Accurate, ..Transport::modern() };
     let outcome = model("prague", 1, &transport, Some(MarkAbove::Packets(20)));
     let (utilization, queue) = bottleneck(&outcome);
-    println!("prague: utilisation {utilization}, queue {queue} packets, {:?}", outcome.summary.links[0]);
+    println!("prague: utilization {utilization}, queue {queue} packets, {:?}", outcome.summary.links[0]);
     assert!(outcome.summary.links[0].ce_marks > 100);
     assert!(utilization > 0.98, "{utilization}");
     assert!(queue < 25.0, "{queue} packets");

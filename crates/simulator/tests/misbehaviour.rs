@@ -83,7 +83,7 @@ fn has_reports(name: &str) -> bool {
 /// with delayed ACKs, and division gave it as much.
 const ATTACKS: [Attack; 5] = [
     Attack {
-        title: "divides each acknowledgement into 10",
+        title: "divides each ACK into 10",
         keys: "ack_parts = 10",
         transport: "delayed_ack = \"off\"",
         gets: delivered,
@@ -99,7 +99,7 @@ const ATTACKS: [Attack; 5] = [
         of: |_| true,
     },
     Attack {
-        title: "repeats each acknowledgement 3 times (NewReno)",
+        title: "repeats each ACK 3 times (NewReno)",
         keys: "ack_repeats = 3",
         transport: "recovery = \"newreno\"",
         gets: delivered,

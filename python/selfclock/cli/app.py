@@ -28,7 +28,7 @@ COMMANDS = {
     "init": "Write a commented scenario to begin with, or copy an example.",
     "run": "Run a scenario: summary, figures and Parquet tables.",
     "lab": "Open the laboratory in a browser: drag a slider, watch the simulation redraw.",
-    "emulate": "Put real programs on the links of a scenario, in real time (Linux).",
+    "emulate": "Run real programs over a scenario's links, in real time (Linux).",
     "compare": "Compare algorithms side by side on one path.",
     "reproduce": "Reproduce the papers: a table of claims and every figure, in one HTML report.",
     "evaluate": "Test an algorithm against RFC 9743, beside deployed ones: the scorecard.",

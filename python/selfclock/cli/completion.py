@@ -100,5 +100,5 @@ show_option = click.option(
     is_flag=True,
     callback=_show,
     expose_value=False,
-    help="Show the script of completion for the current shell, to copy it or to change the installation.",
+    help="Print the completion script for the current shell, to copy or customize.",
 )

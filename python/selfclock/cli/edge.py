@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 REDRAW_S = 0.5
 
 
-@click.argument("device", metavar="DEVICE", help="Network device behind which the sources are.")
+@click.argument("device", metavar="DEVICE", help="Network device that faces the sources.")
 @click.option("--rate", required=True, metavar="RATE", help='Rate of the bottleneck, such as "20 Mbps".')
 @click.option("--buffer", required=True, metavar="SIZE", help='Buffer of the bottleneck, such as "100 kB".')
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of ficcrd; may be repeated."
 )
-@click.option("--only-watch", is_flag=True, help="Lower no window; say what would be allowed.")
+@click.option("--only-watch", is_flag=True, help="Lower no window; only report the allowed rates.")
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
 @json_option
 def edge_command(
     device: str, rate: str, buffer: str, settings: Sequence[str], only_watch: bool, lasts: str | None, as_json: bool
 ) -> None:
-    """Hold the sources behind a device to fair rates: FICCRD lowers the receive window of the ACKs for them."""
+    """Limit the sources behind a device to fair rates: FICCRD lowers the receive window in their ACKs."""
     until = None if lasts is None else time.monotonic() + _seconds(lasts)
     scenario = router(rate, buffer, settings)
     with Edge(scenario, device, limits=not only_watch) as edge:

@@ -51,16 +51,14 @@ EXAMPLES = (
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.")
 @out_option
 @click.option("--record", is_flag=True, help="Record packets, and write a capture for each host.")
-@click.option("--outside", metavar="NAME", help="Make this host the machine itself, with its servers; needs root.")
+@click.option("--outside", metavar="NAME", help="Make this machine, with its servers, this host; needs root.")
 @click.option("--internet", is_flag=True, help="Let hosts reach the Internet through --outside; needs iptables or nft.")
 @click.option(
     "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
 )
 @lateness_options
 @click.option("--live/--no-live", default=None, help="Show a status line.  [default: unless the command is a shell]")
-@click.option(
-    "--clean", "tidy", is_flag=True, help="Remove the remains of a killed emulation with --internet, and exit."
-)
+@click.option("--clean", "tidy", is_flag=True, help="Undo the changes of a killed emulation with --internet, and exit.")
 @format_option
 def command(
     scenario: Path | None,
@@ -80,7 +78,7 @@ def command(
     tidy: bool,
     formats: str,
 ) -> None:  # fmt: skip
-    """Ends with the last command, whose exit status it returns. Tables go to standard error."""
+    """The run ends with the last command, whose exit status is returned. Tables go to standard error."""
     note(*(f"removed after a killed emulation: {line}" for line in clean()))
     if tidy:
         return
@@ -157,7 +155,7 @@ def _emulated(
 def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
-        raise UsageError(f"--sysctl: {text!r}; write NAME=VALUE, as net.ipv4.tcp_congestion_control=reno")
+        raise UsageError(f"--sysctl: {text!r}; write NAME=VALUE, such as net.ipv4.tcp_congestion_control=reno")
     return name.strip(), value.strip()
 
 

@@ -43,7 +43,7 @@ EXAMPLES = (
 )
 @click.option("--list", "listed", is_flag=True, help="List the examples, and write nothing.")
 def command(name: str, wanted: Sequence[str], listed: bool) -> None:
-    """The scenario runs as it is: selfclock run scenario.toml. Existing files are never overwritten."""
+    """The scenario can be run unchanged: selfclock run scenario.toml. Existing files are never overwritten."""
     if listed:
         print_table(
             [

@@ -58,7 +58,7 @@ MARKS = {True: "yes", False: "no", None: "-"}
 
 @json_option
 def check_command(as_json: bool) -> None:
-    """Say what this machine allows, and what is missing; the kernel verifies the programs, and nothing stays."""
+    """Report what this machine supports and what is missing; the kernel verifies the programs, and none stays."""
     findings = check()
     if as_json:
         print_document({"findings": [dataclasses.asdict(finding) for finding in findings]})
@@ -87,25 +87,29 @@ def _verdict(findings: Sequence[Finding]) -> str:
     "algorithm",
     required=True,
     metavar="NAME|FILE.py",
-    help="Algorithm, with settings if wanted (cubic:beta=0.8), or a Python file that registers one.",
+    help="Algorithm, with optional parameters (cubic:beta=0.8), or a Python file that registers one.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter; may be repeated.")
 @click.option(
-    "--name", default=NAME, show_default=True, metavar="NAME", help="What sockets call it, 15 letters at most."
+    "--name",
+    default=NAME,
+    show_default=True,
+    metavar="NAME",
+    help="Name by which sockets choose it, at most 15 characters.",
 )
-@click.option("--nap", default="200 us", show_default=True, metavar="TIME", help="Time between two looks for events.")
-@click.option("--busy", is_flag=True, help="Look all the time: takes a core.")
-@click.option("--woken", is_flag=True, help="Be woken by every event: costs the kernel some 15 us each.")
-@click.option("--realtime", is_flag=True, help="Run before all other processes (SCHED_FIFO).")
+@click.option("--nap", default="200 us", show_default=True, metavar="TIME", help="Interval between polls for events.")
+@click.option("--busy", is_flag=True, help="Poll continuously; takes a core.")
+@click.option("--woken", is_flag=True, help="Wake up at every event; costs the kernel some 15 us each.")
+@click.option("--realtime", is_flag=True, help="Take priority over all other processes (SCHED_FIFO).")
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
 @click.option(
-    "--sent", metavar="DEVICE", help="Tell the algorithm of each packet as this device takes it.  [default: with ACKs]"
+    "--sent", metavar="DEVICE", help="Report each packet when this device takes it.  [default: with the next ACK]"
 )
 @click.option(
     "--record",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY",
-    help="Write events and decisions, a trace of each connection and the series there.",
+    help="Write events, decisions, series and a trace of each connection there.",
 )
 @json_option
 def run_command(
@@ -121,7 +125,7 @@ def run_command(
     record: Path | None,
     as_json: bool,
 ) -> None:
-    """Let an algorithm control real connections: those whose sockets choose its name (iperf3 -C NAME)."""
+    """Let an algorithm control the connections whose sockets choose its name (iperf3 -C NAME)."""
     if busy and woken:
         raise UsageError("--busy and --woken are two ways to wait; choose one")
     label = _label(algorithm, settings)
@@ -130,7 +134,7 @@ def run_command(
     events = None if record is None else events_file("--record", record)
     with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent) as session:
         if session.taken_over:
-            note(f"{session.taken_over} connections of a session before this one are taken over")
+            note(f"{session.taken_over} connections of an earlier session are taken over")
         if not as_json:
             sys.stderr.write(f"{label} is registered as {name!r}; Ctrl-C ends it\n")
             sys.stderr.flush()
@@ -192,10 +196,10 @@ def _table(status: Status) -> Table:
             f"{flow.cwnd}",
             f"{flow.srtt_us / 1000:.2f}",
             f"{flow.retransmissions}",
-            "Reno: no answers" if flow.fallback else flow.phase,
+            "Reno: no decisions" if flow.fallback else flow.phase,
         )
     late = status.latency_us["p99"]
-    said = "" if late is None else f", answered within {late:.0f} us (99 %)"
+    said = "" if late is None else f", decided within {late:.0f} us (99 %)"
     table.caption = f"{status.events} events{said}, {status.fallbacks} fallbacks, {status.lost_events} events lost"
     return table
 
@@ -207,19 +211,19 @@ def _warn(status: Status) -> None:
             f"{failure['reason']}"
         )
     if status.realtime_error:
-        note(f"--realtime: {status.realtime_error}; the thread ran as any other")
+        note(f"--realtime: {status.realtime_error}; the thread ran with normal priority")
     if status.record_error:
         note(f"--record: {status.record_error}; the record ends there")
     if status.asked_to_stop:
         note("selfclock kernel unload ended the session")
     if status.fallback_events:
         note(
-            f"Reno controlled a connection at {status.fallback_events} of {status.events} events: answers came too late"
+            f"Reno controlled a connection at {status.fallback_events} of {status.events} events: decisions came too late"
         )
     if status.without_slot:
         note(f"{status.without_slot} connections found no slot: Reno controlled them")
     if any(0 < flow.srtt_us < SHORT_RTT_US for flow in status.flows):
-        note("RTTs below 1 ms are over before an answer is there; --busy comes nearest")
+        note("RTTs below 1 ms end before a decision is available; --busy has the shortest delay")
 
 
 def _print_counts(status: Status) -> None:
@@ -228,16 +232,16 @@ def _print_counts(status: Status) -> None:
         ("connections", f"{status.flows_so_far}"),
         ("events", f"{status.events}"),
         (
-            "answered within, p50 / p99 / p99.9",
+            "delay of decisions, p50 / p99 / p99.9",
             " / ".join(_microseconds(latency[key]) for key in ("p50", "p99", "p99.9")),
         ),
-        ("ACKs under an answer", f"{_sum(status, 'applied')}"),
-        ("ACKs whose answer missed the event before", f"{_sum(status, 'late')}"),
+        ("ACKs under a decision", f"{_sum(status, 'applied')}"),
+        ("ACKs whose decision missed the previous event", f"{_sum(status, 'late')}"),
         ("ACKs under Reno", f"{_sum(status, 'fallback_acks')}"),
-        ("times that Reno took over", f"{status.fallbacks}"),
-        ("events lost, the ring being full", f"{status.lost_events}"),
+        ("takeovers by Reno", f"{status.fallbacks}"),
+        ("events lost to a full ring", f"{status.lost_events}"),
         ("connections without a slot", f"{status.without_slot}"),
-        ("processor time, s", f"{status.processor_s:.2f}"),
+        ("CPU time, s", f"{status.processor_s:.2f}"),
     ]
     print_table([Column("session", [row[0] for row in rows], "name"), Column("", [row[1] for row in rows])])
 
@@ -253,7 +257,7 @@ def _microseconds(value: float | None) -> str:
 @click.argument("name", required=False, metavar="[NAME]", help="Only this one.")
 @json_option
 def unload_command(name: str | None, as_json: bool) -> None:
-    """Take away what `load` has brought, or end sessions of `run`, stopped ones too: their names are gone."""
+    """Remove the algorithms of `load`, and end the sessions of `run`, even stopped ones."""
     gone, loaded = unload(name), unload_residents(name)
     if as_json:
         rows = [*map(dataclasses.asdict, gone), *map(dataclasses.asdict, loaded)]
@@ -265,7 +269,7 @@ def unload_command(name: str | None, as_json: bool) -> None:
         sys.stdout.write("nothing of selfclock is in the kernel\n")
     for each in gone:
         what = f"unloaded, of process {each.owner}" if each.registered else f"left by process {each.owner}"
-        rest = f"; {each.flows} connections go on under Reno" if each.flows else ""
+        rest = f"; {each.flows} connections continue under Reno" if each.flows else ""
         sys.stdout.write(f"{each.name}: {what}{rest}\n")
     for one in loaded:
         sys.stdout.write(f"{one.name}: {kernel_resident.described(one)}\n")
@@ -275,14 +279,17 @@ def unload_command(name: str | None, as_json: bool) -> None:
     "file", type=PATH, metavar="FILE|DIRECTORY", help="Record of `selfclock kernel record` or `run --record`."
 )
 @click.option(
-    "--algorithm", "algorithm", metavar="NAME|FILE.py", help="Another algorithm: where does it answer otherwise first?"
+    "--algorithm",
+    "algorithm",
+    metavar="NAME|FILE.py",
+    help="Find the first event at which another algorithm decides differently.",
 )
 @click.option(
     "--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of the algorithm on record."
 )
 @json_option
 def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_json: bool) -> None:
-    """Run the events of a record through the algorithm again and demand the same decisions, bit for bit."""
+    """Replay the events of a record through the algorithm and demand the same decisions, bit for bit."""
     load_algorithms(*files)
     done = records.replay(file, None if algorithm is None else _label(algorithm, ()))
     if as_json:

@@ -103,9 +103,11 @@ def list_command(as_json: bool) -> None:
     sys.stdout.write("\nselfclock algorithms NAME says what the parameters are.\n")
 
 
-@click.argument("algorithm", metavar="ALGORITHM", help="One of `selfclock kernel list`, with settings if wanted.")
+@click.argument("algorithm", metavar="ALGORITHM", help="One of `selfclock kernel list`, with optional parameters.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter; may be repeated.")
-@click.option("--name", metavar="NAME", help="What sockets call it, 15 letters at most.  [default: the algorithm's]")
+@click.option(
+    "--name", metavar="NAME", help="Name by which sockets choose it, at most 15 characters.  [default: the algorithm's]"
+)
 @click.option(
     "--default",
     "scope",
@@ -116,7 +118,7 @@ def list_command(as_json: bool) -> None:
 )
 @json_option
 def load_command(algorithm: str, settings: Sequence[str], name: str | None, scope: str | None, as_json: bool) -> None:
-    """Let the kernel itself decide by an algorithm until `selfclock kernel unload`: no process stays."""
+    """Load an algorithm into the kernel until `selfclock kernel unload`; no process stays."""
     label = with_settings(algorithm, settings)
     name = load(label, name)
     before = None
@@ -130,7 +132,7 @@ def load_command(algorithm: str, settings: Sequence[str], name: str | None, scop
     if as_json:
         print_document({"algorithm": label, "name": name, "default": scope, "default_before": before})
         return
-    sys.stdout.write(f"{label} is loaded as {name!r}; selfclock kernel unload {name} takes it away\n")
+    sys.stdout.write(f"{label} is loaded as {name!r}; selfclock kernel unload {name} removes it\n")
     if scope is not None:
         where = "the host" if scope == HOST else "this network namespace"
         sys.stdout.write(f"new connections of {where} have it; before they had {before!r}\n")
@@ -138,7 +140,7 @@ def load_command(algorithm: str, settings: Sequence[str], name: str | None, scop
 
 @json_option
 def status_command(as_json: bool) -> None:
-    """Say which algorithms are in the kernel, and what they have counted."""
+    """List the loaded algorithms with their counters."""
     there = residents()
     if as_json:
         print_document({"loaded": [dataclasses.asdict(each) for each in there]})
@@ -172,15 +174,15 @@ def _say_more(each: Resident) -> None:
     if each.recorded or each.lost_records:
         sys.stdout.write(f"{each.name}: {each.recorded} events recorded, {each.lost_records} lost\n")
     if each.without_state:
-        note(f"{each.name}: for {each.without_state} connections there was no memory; Reno controlled them")
+        note(f"{each.name}: no memory for the state of {each.without_state} connections; Reno controlled them")
 
 
 @click.argument("directory", type=PATH, metavar="DIRECTORY", help="Where the record is written.")
-@click.argument("name", required=False, metavar="[NAME]", help="What is recorded, if more than one is loaded.")
+@click.argument("name", required=False, metavar="[NAME]", help="Algorithm to record, if more than one is loaded.")
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
 @json_option
 def record_command(directory: Path, name: str | None, lasts: str | None, as_json: bool) -> None:
-    """Write every event and decision of the connections that begin from now on, then replay them."""
+    """Record every event and decision of connections that start from now on, then replay them."""
     until = None if lasts is None else time.monotonic() + seconds_of("--for", lasts)
     fresh = not directory.exists()
     path = events_file("DIRECTORY", directory)
@@ -207,10 +209,10 @@ def record_command(directory: Path, name: str | None, lasts: str | None, as_json
     rows = [
         ("connections", recorded.flows),
         ("events", recorded.events),
-        ("events lost, the ring being full", recorded.lost),
-        ("connections cut at a lost event", recorded.cut),
-        ("connections that were there before", recorded.earlier),
-        ("events passed over", recorded.passed_over),
+        ("events lost to a full ring", recorded.lost),
+        ("connections truncated at a lost event", recorded.cut),
+        ("connections already established", recorded.earlier),
+        ("events skipped", recorded.passed_over),
     ]
     print_table([Column("record", [row[0] for row in rows], "name"), Column("", [f"{row[1]}" for row in rows])])
 
@@ -221,17 +223,17 @@ def _warn(recorded: Recorded) -> None:
     if recorded.gone:
         note("the algorithm was unloaded, and its last connection has closed")
     if recorded.lost:
-        note(f"{recorded.lost} events were lost: {recorded.cut} connections are recorded up to the first of theirs")
+        note(f"{recorded.lost} events were lost: {recorded.cut} connections are recorded up to their first lost event")
     if not recorded.flows:
-        note("no connection began: those that were there before cannot be recorded")
+        note("no connection started: established connections cannot be recorded")
 
 
 def described(each: Resident) -> str:
     """Describe the fate of an unloaded algorithm."""
     if not each.registered:
-        return f"unloaded before; {each.flows} connections go on under it until they close"
-    rest = f"; {each.flows} connections go on under it until they close" if each.flows else ""
-    back = f"; {', '.join(each.default_of)} {_has(each)} the default of before again" if each.default_of else ""
+        return f"unloaded before; {each.flows} connections keep it until they close"
+    rest = f"; {each.flows} connections keep it until they close" if each.flows else ""
+    back = f"; {', '.join(each.default_of)} {_has(each)} the previous default again" if each.default_of else ""
     return f"unloaded, {each.algorithm}{back}{rest}"
 
 

@@ -25,7 +25,7 @@ EXAMPLES = (
 )
 
 
-@click.argument("file", required=False, type=PATH, metavar="[SCENARIO]", help="Scenario that the page opens with.")
+@click.argument("file", required=False, type=PATH, metavar="[SCENARIO]", help="Scenario to open in the page.")
 @set_option
 @click.option(
     "--port",
@@ -33,11 +33,11 @@ EXAMPLES = (
     default=0,
     help="Port of the server on this machine.  [default: any that is free]",
 )
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
 def command(file: Path | None, overrides: Sequence[str], port: int, no_browser: bool) -> None:
     """The page needs no network: it simulates in the browser, and nothing leaves it. Ctrl-C ends the server."""
     if overrides and file is None:
-        raise click.UsageError("--set changes a scenario, and none is given")
+        raise click.UsageError("--set needs a scenario to change")
     fragment = "" if file is None else lab.fragment(Scenario.load(file, overrides).text)
     with lab.server(lab.page(), port) as server:
         address = f"http://127.0.0.1:{server.server_port}/"

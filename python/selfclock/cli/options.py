@@ -105,7 +105,7 @@ run_threads_option = click.option(
     type=click.IntRange(1, MOST_THREADS),
     default=1,
     metavar="N",
-    help="Compute the run on up to N threads: the same results, sooner with thousands of flows.  [default: 1]",
+    help="Compute the run on up to N threads: same results, faster with thousands of flows.  [default: 1]",
 )
 
 #: Formats of the figures, for every command that writes some.

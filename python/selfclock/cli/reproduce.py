@@ -68,7 +68,7 @@ def command(
     formats: str,
     as_json: bool,
 ) -> None:
-    """Exit status 1 if a verdict differs from the one on record."""
+    """The exit status is 1 if a verdict differs from the one on record."""
     kinds = parse_formats(formats)
     chosen = find(papers)
     if scenarios is not None:

@@ -57,7 +57,7 @@ EXAMPLES = (
 @click.option(
     "--replay",
     metavar="SPAN",
-    help="Replay the packets of a span in the page, such as 5s or 10s..12s.",
+    help="Add a replay of a time span to the report, such as 5s or 10s..12s.",
 )
 @format_option
 @algorithm_option

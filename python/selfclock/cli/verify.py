@@ -29,7 +29,7 @@ EXAMPLES = (
 @click.argument("record", type=PATH, metavar="RECORD", help="Directory of a run, or its packets.parquet.")
 @json_option
 def command(record: Path, as_json: bool) -> None:
-    """Needs the record of a run with record.packets=true. Exit status 1 if a rule is broken."""
+    """The run must have record.packets=true. The exit status is 1 if a rule is violated."""
     with progress_bar("verify") as progress:
         findings = verify_path(record, progress)
     if as_json:

@@ -35,7 +35,9 @@ def figure(line: Judgement, card: Scorecard) -> Illustration:
             for curve in row.lines(card.lab, subject)
         ]  # fmt: skip
     _mark_places(drawn.panel, row)
-    return Illustration(f"{row.id}, {row.title}", "The thick line is the algorithm's; dotted lines are marks.", drawn)
+    return Illustration(
+        f"{row.id}, {row.title}", "The thick line is the algorithm's; dotted lines are thresholds.", drawn
+    )
 
 
 def _mark_places(panel: Panel, row: Row) -> None:

@@ -1,4 +1,4 @@
-"""Verdicts: a number against its marks."""
+"""Verdicts: a number against its thresholds."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class Judged:
 
 
 @dataclass(frozen=True)
-class Marks:
-    """A pass mark and a warn mark; by default smaller values are better."""
+class Thresholds:
+    """Thresholds to pass and to warn; by default smaller values are better."""
 
     passes: float
     warns: float | None = None
@@ -52,14 +52,14 @@ class Marks:
         """Judge a number. The threshold itself passes, with a tolerance of 1e-9 for rounding."""
         if math.isnan(value):
             return "fail"
-        for mark, verdict in ((self.passes, "pass"), (self.warns, "warn")):
-            if mark is not None and self._holds(value, mark):
+        for threshold, verdict in ((self.passes, "pass"), (self.warns, "warn")):
+            if threshold is not None and self._holds(value, threshold):
                 return verdict  # type: ignore[return-value]
         return "fail"
 
-    def _holds(self, value: float, mark: float) -> bool:
-        slack = 1e-9 * abs(mark)
-        return value >= mark - slack if self.larger_is_better else value <= mark + slack
+    def _holds(self, value: float, threshold: float) -> bool:
+        slack = 1e-9 * abs(threshold)
+        return value >= threshold - slack if self.larger_is_better else value <= threshold + slack
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Samples:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Samples:
-        """Take them in."""
+        """Return samples with these values."""
         return cls(tuple(values))
 
     @property
@@ -90,12 +90,12 @@ class Samples:
         return (min(self.values), max(self.values)) if len(self.values) > 1 else None
 
 
-def case(name: str, samples: Samples | float, marks: Marks | None = None, *, median: bool = False) -> Case:
+def case(name: str, samples: Samples | float, thresholds: Thresholds | None = None, *, median: bool = False) -> Case:
     """Judge the mean, or the median, of a number."""
     if not isinstance(samples, Samples):
         samples = Samples((samples,))
     value = samples.median if median else samples.mean
-    verdict: Verdict = marks.verdict(value) if marks else "report"
+    verdict: Verdict = thresholds.verdict(value) if thresholds else "report"
     return Case(name, value, verdict, samples.spread)
 
 

@@ -26,12 +26,12 @@ SIGNS = {"pass": "", "warn": "! ", "fail": "✗ ", "report": "· ", "not applica
 HEAD = """\
 # {title}
 
-Made by `make {target}` with selfclock {version}; seeds as each row has them, from 1 on.
-What each row is, and where its mark comes from: [evaluation](evaluation.md).
+The results of every row for each algorithm, by `make {target}` with selfclock {version} and the seeds of each row.
+[Evaluation](evaluation.md) describes the rows and the origin of their thresholds.
 
-A number alone passes; **✗** fails, **!** is between the marks, **·** is reported without a mark, - is not applicable.
-A fail without a number did not get there in the time that it had.
-A start stands for the start with Reno.
+A number alone passes; **✗** fails, **!** warns, **·** has no threshold, - is not applicable.
+A fail without a number did not reach its goal within the run.
+A start's name stands for that start with Reno.
 
 """
 

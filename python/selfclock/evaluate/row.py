@@ -21,13 +21,19 @@ else:
 
 
 def panel(
-    x: str, y: str, *, log_x: bool = False, log_y: bool = False, marks: Sequence[float] = (), names: Sequence[str] = ()
+    x: str,
+    y: str,
+    *,
+    log_x: bool = False,
+    log_y: bool = False,
+    thresholds: Sequence[float] = (),
+    names: Sequence[str] = (),
 ) -> Panel:
-    """Return the panel of a row's small figure, before its curves; `names` are written at 0, 1, 2, and so on."""
+    """Return the panel of a row's small figure without curves; `names` label the points 0, 1, 2, and so on."""
     empty = Panel(Axis(x, log=log_x), Axis(y, log=log_y))
     empty.x.name(*names)
-    for mark in marks:
-        empty.rule("y", mark, label="mark")
+    for threshold in thresholds:
+        empty.rule("y", threshold, label="threshold")
     return empty
 
 
@@ -55,7 +61,7 @@ class Row:
     lines: Callable[[Lab, Subject], list[Line]]
     #: Whether the lines' points are measured individually instead of sampled from a series.
     points: bool = False
-    #: Algorithms that the marks are relative to, with which the experiments also run.
+    #: Algorithms that the thresholds are relative to; the experiments run with them, too.
     references: tuple[str, ...] = ()
     #: Experiments of the references alone.
     reference_experiments: tuple[Experiment[Any], ...] = ()
@@ -70,5 +76,5 @@ class Row:
                 for experiment in self.experiments:
                     experiment.scenarios(subject)
             except ScenarioError:
-                return "it sets what a QUIC stack does not let be set"
+                return "it changes a setting that a QUIC stack does not expose"
         return why

@@ -132,7 +132,7 @@ class Scorecard:
         return ScorecardDocument(
             algorithm=self.algorithm,
             version=VERSION,
-            marks="The marks are this project's: RFC 9743 sets none.",
+            marks="The thresholds are this project's: RFC 9743 sets none.",
             rows=[line.document() for line in self.lines],
         )
 

@@ -1,4 +1,4 @@
-"""The environments: a single one, and vectorised ones."""
+"""The environments: a single one, and vectorized ones."""
 
 from __future__ import annotations
 

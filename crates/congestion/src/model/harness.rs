@@ -367,7 +367,7 @@ impl Bench {
     }
 
     /// Share of the path's capacity delivered as payload between these times.
-    pub fn utilisation(&self, from: f64, to: f64) -> f64 {
+    pub fn utilization(&self, from: f64, to: f64) -> f64 {
         self.shares(from, to).iter().sum::<f64>()
     }
 

@@ -265,16 +265,16 @@ mod tests {
             let (low, high) = bench.window_range(10.0, 30.0);
             let w = path.bdp() + k as f64;
             let amplitude = (w + 1.0) * (2.0 / w).sqrt() / 2.0;
-            let utilisation = bench.utilisation(10.0, 30.0);
+            let utilization = bench.utilization(10.0, 30.0);
             println!(
                 "Prague K {k}, {rtt} s: window {low:.1} to {high:.1} around {w:.1}, amplitude {:.2}, formula \
-                 {amplitude:.2}, utilisation {utilisation:.4}, queue {:.1} of {k}",
+                 {amplitude:.2}, utilization {utilization:.4}, queue {:.1} of {k}",
                 high - low,
                 bench.mean_queue(10.0, 30.0)
             );
             assert!((high / (w + 1.0) - 1.0).abs() < 0.02, "{high} against {w}");
             assert!(((high - low) / amplitude - 1.0).abs() < 0.2, "{} against {amplitude}", high - low);
-            assert!(utilisation > 0.99, "{utilisation}");
+            assert!(utilization > 0.99, "{utilization}");
             assert_eq!(bench.drops, 0);
         }
     }

@@ -9,7 +9,7 @@ ROWS = [
     faults.OUTAGE,
     queues.BUFFERBLOAT,
     queues.LOSS,
-    queues.UTILISATION,
+    queues.UTILIZATION,
     sharing.INTRA,
     sharing.RTT,
     sharing.HARM,

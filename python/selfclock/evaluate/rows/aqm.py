@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
-from selfclock.evaluate.judge import Judged, Marks, Samples, case, not_applicable, worst
+from selfclock.evaluate.judge import Judged, Samples, Thresholds, case, not_applicable, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
-from selfclock.evaluate.rows.queues import UTILISATION_MARKS, Use, loss_marks
-from selfclock.evaluate.rows.sharing import JAIN_MARKS
+from selfclock.evaluate.rows.queues import UTILIZATION_THRESHOLDS, Use, loss_thresholds
+from selfclock.evaluate.rows.sharing import JAIN_THRESHOLDS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 from selfclock.scenario.link import Queue
@@ -71,11 +71,11 @@ def _judge(lab: Lab, subject: Subject) -> Judged:
             runs = [own[name, count, seed] for seed in SEEDS]
             base = Samples.of(cubic[name, count, seed][0].loss for seed in SEEDS).mean
             where = f"{name}, {count} flow{'s' if count > 1 else ''}"
-            cases.append(case(f"loss, {where}", Samples.of(use.loss for use, _ in runs), loss_marks(base)))
-            cases.append(case(f"utilisation, {where}", Samples.of(use.utilisation for use, _ in runs),
-                              UTILISATION_MARKS))  # fmt: skip
+            cases.append(case(f"loss, {where}", Samples.of(use.loss for use, _ in runs), loss_thresholds(base)))
+            cases.append(case(f"utilization, {where}", Samples.of(use.utilization for use, _ in runs),
+                              UTILIZATION_THRESHOLDS))  # fmt: skip
             if count > 1:
-                cases.append(case(f"Jain's index, {where}", Samples.of(index for _, index in runs), JAIN_MARKS))
+                cases.append(case(f"Jain's index, {where}", Samples.of(index for _, index in runs), JAIN_THRESHOLDS))
     passed = sum(each.verdict == "pass" for each in cases)
     short = [each.name for each in cases if each.verdict == "fail"]
     return Judged(passed / len(cases), worst(each.verdict for each in cases), tuple(cases),
@@ -85,14 +85,14 @@ def _judge(lab: Lab, subject: Subject) -> Judged:
 def _lines(lab: Lab, subject: Subject) -> list[Line]:
     own = lab.readings(ACTIVE, subject)
     keys = [(name, count) for name in DISCIPLINES for count in COUNTS]
-    used = [Samples.of(own[*key, seed][0].utilisation for seed in SEEDS).mean for key in keys]
+    used = [Samples.of(own[*key, seed][0].utilization for seed in SEEDS).mean for key in keys]
     return [curve(list(range(1, len(keys) + 1)), used)]
 
 
 AQM = Row(
     id="S13",
     title="active queues: RED, CoDel, PIE, FQ-CoDel; 1, 2, 10 flows",
-    measure="part of the 32 checks by the marks of S3, S4 and S5 that pass; the verdict is the worst of them",
+    measure="share of the 32 checks by the thresholds of S3, S4 and S5 that pass; the verdict is the worst",
     unit="",
     passes="all of them pass",
     warns="none fails",
@@ -100,12 +100,12 @@ AQM = Row(
     experiments=(ACTIVE,),
     references=("cubic",),
     judge=_judge,
-    panel=panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilisation", marks=(0.9, 0.8)),
+    panel=panel("queue (RED, CoDel, PIE, FQ-CoDel) by 1, 2, 10 flows", "utilization", thresholds=(0.9, 0.8)),
     points=True,
     lines=_lines,
 )
 
-# S14. A queue that marks above a quarter of a bandwidth-delay product and has room for four.
+# S14. A queue of four BDP that marks above a quarter of a BDP.
 MARKED, MARK_BDP, MARKED_BDP, MARKED_WARM_S, MARKED_END_S = Path(10, 40), 0.25, 4.0, 5.0, 30.0
 #: Minimum cut of the window in a round trip in which a mark arrives, as a fraction.
 CUT = 0.01
@@ -165,18 +165,22 @@ MARKS_SEEN = Experiment("marks", _marked, _read_marked)
 def _judge_marked(lab: Lab, subject: Subject) -> Judged:
     runs = lab.readings(MARKS_SEEN, subject)
     if not runs:
-        return not_applicable("it has no answer to marks, and ECN is not negotiated for it")
+        return not_applicable("it does not respond to marks, and ECN is not negotiated for it")
     rounds, answered, _ = runs[0]
     if rounds == 0:
-        return not_applicable("nothing was marked: its queue stays below a quarter of a bandwidth-delay product")
-    found = case("round trips with a mark that have a cut", answered / rounds, Marks(1.0, larger_is_better=True))
+        return not_applicable("nothing was marked: its queue stays below 0.25 BDP")
+    found = case(
+        "round trips with a mark in which the window is reduced",
+        answered / rounds,
+        Thresholds(1.0, larger_is_better=True),
+    )
     return Judged(found.value, found.verdict, (found,), f"{answered} of {rounds} round trips")
 
 
 ECN = Row(
     id="S14",
     title="ECN: a queue that marks",
-    measure="part of the round trips with a mark in which the window is cut, by 1 % at least",
+    measure="share of the round trips with a mark in which the window is reduced by at least 1 %",
     unit="",
     passes="all",
     warns="",

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases, worst
+from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, case, of_cases, worst
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
@@ -87,7 +87,7 @@ def _judge_join(lab: Lab, subject: Subject) -> Judged:
         return Samples.of(run.seconds for run in lab.readings(JOIN, of).values())
 
     reno = times(Subject.named("reno")).median
-    found = case("time to a fair share", times(subject), Marks(2 * reno, 4 * reno), median=True)
+    found = case("time to a fair share", times(subject), Thresholds(2 * reno, 4 * reno), median=True)
     note = f"Reno: {reno:.3g} s, the median of {len(JOIN_SEEDS)} seeds"
     if found.value is not None and math.isinf(found.value):
         return Judged(None, "fail", (), f"not within {JOIN_END_S - JOIN_S - JOIN_JITTER_S:g} s; {note}")
@@ -97,7 +97,7 @@ def _judge_join(lab: Lab, subject: Subject) -> Judged:
 CONVERGENCE = Row(
     id="S10",
     title="convergence: a second flow joins, without slow start",
-    measure="time until both have half of the path within 20 % for ten round trips; median of five seeds",
+    measure="time until both are within 20 % of half the link for ten round trips; median of five seeds",
     unit="s",
     passes="at most twice Reno's",
     warns="at most 4 times Reno's",
@@ -105,7 +105,7 @@ CONVERGENCE = Row(
     experiments=(JOIN,),
     references=("reno",),
     judge=_judge_join,
-    panel=panel("time since it joined (s)", "its part of the goodput", marks=(0.4, 0.6)),
+    panel=panel("time since it joined (s)", "its share of the goodput", thresholds=(0.4, 0.6)),
     lines=lambda lab, subject: [lab.readings(JOIN, subject)[JOIN_SEEDS[0]].series],
 )
 
@@ -159,8 +159,8 @@ def _read_transient(reading: Reading, key: tuple[str, int]) -> Transient:
 
 
 TRANSIENTS = Experiment("transients", _transient, _read_transient)
-TRANSIENT_CASES = {"gone": "time to 90 % of the path after 75 Mbit/s have gone",
-                   "come": "packets that 75 Mbit/s lose in 100 s after they have come"}  # fmt: skip
+TRANSIENT_CASES = {"gone": "time to 90 % of the link after 75 Mbit/s stop",
+                   "come": "packets that 75 Mbit/s lose in 100 s after they start"}  # fmt: skip
 
 
 def _judge_transient(lab: Lab, subject: Subject) -> Judged:
@@ -169,7 +169,7 @@ def _judge_transient(lab: Lab, subject: Subject) -> Judged:
     for what, name in TRANSIENT_CASES.items():
         numbers = Samples.of(own[what, seed].number for seed in TRANSIENT_SEEDS)
         base = Samples.of(reno[what, seed].number for seed in TRANSIENT_SEEDS).mean
-        found = case(name, numbers, Marks(base, 2 * base))
+        found = case(name, numbers, Thresholds(base, 2 * base))
         # JSON has no infinity: "never" is a case without a number.
         finite = found.value is not None and math.isfinite(found.value)
         cases.append(found if finite else Case(f"{name}: never", None, found.verdict))
@@ -181,8 +181,8 @@ def _judge_transient(lab: Lab, subject: Subject) -> Judged:
 
 TRANSIENT = Row(
     id="S11",
-    title="transient: 75 Mbit/s of other traffic go, or come",
-    measure="time to 90 % of the path, and loss of the other traffic, over Reno's; the worse, means of three seeds",
+    title="transient: 75 Mbit/s of other traffic stop, or start",
+    measure="time to 90 % of the link, and loss of the other traffic, over Reno's; the worse, means of three seeds",
     unit="of Reno's",
     passes="at most Reno's",
     warns="at most twice Reno's",
@@ -190,7 +190,7 @@ TRANSIENT = Row(
     experiments=(TRANSIENTS,),
     references=("reno",),
     judge=_judge_transient,
-    panel=panel("time since the other traffic went (s)", "goodput (Mbit/s)"),
+    panel=panel("time since the other traffic stopped (s)", "goodput (Mbit/s)"),
     lines=lambda lab, subject: [lab.readings(TRANSIENTS, subject)["gone", TRANSIENT_SEEDS[0]].series],
 )
 
@@ -238,13 +238,13 @@ def _read_changed(reading: Reading, key: tuple[str, int]) -> Changed:
 
 
 PATH_CHANGES = Experiment("path changes", _changed, _read_changed)
-CHANGE_MARKS = Marks(30.0, 120.0)
+CHANGE_THRESHOLDS = Thresholds(30.0, 120.0)
 
 
 def _judge_changed(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(PATH_CHANGES, subject)
     cases = [
-        case(name, Samples.of(own[name, seed].seconds for seed in CHANGE_SEEDS), CHANGE_MARKS, median=True)
+        case(name, Samples.of(own[name, seed].seconds for seed in CHANGE_SEEDS), CHANGE_THRESHOLDS, median=True)
         for name in CHANGES
     ]
     stuck = [each.name for each in cases if each.value is not None and math.isinf(each.value)]
@@ -256,15 +256,15 @@ def _judge_changed(lab: Lab, subject: Subject) -> Judged:
 
 PATH_CHANGE = Row(
     id="S12",
-    title="path change: round-trip time doubled, halved; rate to a tenth",
-    measure="time until 10 s have a utilisation of 0.8 and a loss of 5 % at most; worst case, median of three seeds",
+    title="path change: RTT doubled, halved; rate to a tenth",
+    measure="time until 10 s have 0.8 utilization and at most 5 % loss; the worst case, median of three seeds",
     unit="s",
     passes="at most 30 s",
     warns="at most 120 s",
     source="RFC 9743 section 7, changes of the path",
     experiments=(PATH_CHANGES,),
     judge=_judge_changed,
-    panel=panel("time since the round-trip time doubled (s)", "utilisation over 1 s", marks=(0.8,)),
+    panel=panel("time since the RTT doubled (s)", "utilization over 1 s", thresholds=(0.8,)),
     lines=lambda lab, subject: [lab.readings(PATH_CHANGES, subject)["RTT × 2", CHANGE_SEEDS[0]].series],
 )
 
@@ -301,19 +301,19 @@ def _read_radio(reading: Reading, _key: object) -> tuple[float, Line]:
 
 
 RADIO_LINK = Experiment("radio link", _radio, _read_radio)
-RADIO_MARKS = Marks(0.7, 0.5, larger_is_better=True)
+RADIO_THRESHOLDS = Thresholds(0.7, 0.5, larger_is_better=True)
 
 
 def _judge_radio(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(RADIO_LINK, subject)
-    cases = [case(f"{count} flow{'s' if count > 1 else ''}", own[count][0], RADIO_MARKS) for count in RADIO_FLOWS]
+    cases = [case(f"{count} flow{'s' if count > 1 else ''}", own[count][0], RADIO_THRESHOLDS) for count in RADIO_FLOWS]
     return of_cases(cases, larger_is_better=True)
 
 
 WIRELESS = Row(
     id="S17",
-    title="wireless: ± 10 ms of jitter, another rate every 5 s",
-    measure="part of the capacity that is in use; the worse of 1 and 10 flows",
+    title="wireless: ± 10 ms of jitter, a new rate every 5 s",
+    measure="share of the capacity used; the worse of 1 and 10 flows",
     unit="",
     passes="at least 0.7",
     warns="at least 0.5",

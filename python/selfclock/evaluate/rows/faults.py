@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case
+from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, case
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import (
     BOTTLENECK,
@@ -41,7 +41,7 @@ CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
 #: The flight, the tail loss probe and the first RTO are over by then.
 FIRST_S = 1.0
 #: A factor of two, less the granularity of the timer, 1 ms.
-DOUBLING = Marks(1.95, larger_is_better=True)
+DOUBLING = Thresholds(1.95, larger_is_better=True)
 
 
 @dataclass(frozen=True)
@@ -85,26 +85,26 @@ DEAD_PATH = Experiment("outage", _outage, _read_outage)
 
 def _judge_outage(lab: Lab, subject: Subject) -> Judged:
     found = lab.readings(DEAD_PATH, subject)[0]
-    counted = Case(f"packets from {FIRST_S:g} s after its beginning on", float(found.packets))
+    counted = Case(f"packets from {FIRST_S:g} s after its start", float(found.packets))
     if math.isinf(found.ratio):
         # Fewer than three packets in 29 s: hardly any load.
         return Judged(None, "pass", (counted,), "too few packets for a ratio")
     cases = (case("ratio of intervals", found.ratio, DOUBLING), counted)
     back = "never" if math.isinf(found.back_s) else f"{found.back_s:.1f} s"
-    return Judged(found.ratio, cases[0].verdict, cases, f"data acknowledged again {back} after its end")
+    return Judged(found.ratio, cases[0].verdict, cases, f"data is acknowledged again {back} after its end")
 
 
 OUTAGE = Row(
     id="S1",
-    title="full backoff: nothing arrives for 30 s",
-    measure="smallest ratio of an interval between two packets to the one before it, from 1 s on",
+    title="full backoff: an outage of 30 s",
+    measure="smallest ratio of an interval between two packets to the previous one, from 1 s on",
     unit="",
-    passes="at least 1.95: one packet a timeout, at doubling intervals",
+    passes="at least 1.95: one packet per timeout, at doubling intervals",
     warns="",
     source="RFC 9743 section 5.1, congestion collapse; RFC 6298 section 5.5",
     experiments=(DEAD_PATH,),
     judge=_judge_outage,
-    panel=panel("time since its beginning (s)", "packets sent", log_y=True),
+    panel=panel("time since its start (s)", "packets sent", log_y=True),
     points=True,
     lines=lambda lab, subject: [lab.readings(DEAD_PATH, subject)[0].series],
 )
@@ -139,7 +139,7 @@ OUT_OF_ORDER = Experiment("reordering", _reordering, _read_goodput)
 def _judge_reordering(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(OUT_OF_ORDER, subject)
     ratio = Samples.of(own[True, seed][0] / max(1.0, own[False, seed][0]) for seed in SEEDS)
-    found = case("goodput over goodput in order", ratio, Marks(0.9, 0.7, larger_is_better=True))
+    found = case("goodput over goodput in order", ratio, Thresholds(0.9, 0.7, larger_is_better=True))
     again = Case("segments retransmitted", Samples.of(own[True, seed][1] for seed in SEEDS).mean)
     in_order = Case("segments retransmitted in order", Samples.of(own[False, seed][1] for seed in SEEDS).mean)
     return Judged(found.value, found.verdict, (found, again, in_order))
@@ -147,7 +147,7 @@ def _judge_reordering(lab: Lab, subject: Subject) -> Judged:
 
 REORDERING = Row(
     id="S15",
-    title="reordering: 1 % of the packets 20 % of a round trip late",
+    title="reordering: 1 % of the packets late by 20 % of a round trip",
     measure="goodput over goodput in order, mean of two seeds",
     unit="",
     passes="at least 0.9",
@@ -198,7 +198,7 @@ def _judge_random(lab: Lab, subject: Subject) -> Judged:
     goodputs = _goodputs(lab, subject)
     most = LOSSY.rate_mbps * SEGMENT_B / PACKET_B
     free = [(p, found.mean) for p, found in goodputs.items() if 0 < found.mean < FULL * most]
-    value, note = None, "the link, not the loss, holds it back at all but one of them at most"
+    value, note = None, "the link, not loss, limits it at all probabilities but at most one"
     if len(free) > 1:
         x, y = np.log([p for p, _ in free]), np.log([mbps for _, mbps in free])
         value = -float(np.polyfit(x, y, 1)[0])
@@ -214,7 +214,7 @@ def _judge_random(lab: Lab, subject: Subject) -> Judged:
 RANDOM_LOSS = Row(
     id="S16",
     title="random loss, 0.001 % to 1 %",
-    measure="exponent d of the response function, goodput ~ p^-d, where the loss holds it back",
+    measure="exponent d of the response function, goodput ~ p^-d, where loss limits it",
     unit="",
     passes="reported",
     warns="",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
+from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
@@ -45,7 +45,7 @@ class Cheat:
     honest: Mapping[str, object] = field(default_factory=dict)
 
 
-DIVIDES = Cheat(f"divides acknowledgements by {PARTS}", {"ack_parts": PARTS}, {"delayed_ack": "off"})
+DIVIDES = Cheat(f"divides ACKs by {PARTS}", {"ack_parts": PARTS}, {"delayed_ack": "off"})
 LIES = Cheat("reports a tenth of the interval, ten times the rate", {"interval_factor": LIE})
 
 
@@ -87,7 +87,7 @@ def _read_cheating(reading: Reading, key: Key) -> float:
 
 
 CHEATING = Experiment("cheating receivers", _cheating, _read_cheating)
-GAIN_MARKS = Marks(1.1, 2.0)
+GAIN_THRESHOLDS = Thresholds(1.1, 2.0)
 
 
 def _judge_cheating(lab: Lab, subject: Subject) -> Judged:
@@ -104,7 +104,7 @@ def _judge_cheating(lab: Lab, subject: Subject) -> Judged:
         case(
             f"{cheat.name}: {'transfers of ' + SIZE if kind == 'short' else 'a long flow'}",
             gain(cheat, kind),
-            GAIN_MARKS,
+            GAIN_THRESHOLDS,
         )
         for cheat in _cheats(subject)
         for kind in ("short", "long")
@@ -120,14 +120,14 @@ def _cheating_lines(lab: Lab, subject: Subject) -> list[Line]:
 MISBEHAVIOUR = Row(
     id="S18",
     title="misbehaviour: a receiver that cheats",
-    measure="rate of the cheater over its rate when it is honest; the worst case, mean of two seeds",
+    measure="rate of the cheater over its honest rate; the worst case, mean of two seeds",
     unit="",
     passes="at most 1.1",
     warns="at most 2",
     source="RFC 9743 section 7, misbehaving nodes",
     experiments=(CHEATING,),
     judge=_judge_cheating,
-    panel=panel("case, in the order of the table", "gain", marks=(1.1, 2.0)),
+    panel=panel("case, in the order of the table", "gain", thresholds=(1.1, 2.0)),
     points=True,
     lines=_cheating_lines,
 )
@@ -172,7 +172,7 @@ def _judge_absence(lab: Lab, subject: Subject) -> Judged:
     plain = f"{subject.part('window', 'reno')} after slow start"
     cases = [
         case(f"{each}: rate without its partner over {plain}, difference from 1",
-             abs(own[PLAIN, each] / own[WITHOUT, each] - 1), Marks(0.05))
+             abs(own[PLAIN, each] / own[WITHOUT, each] - 1), Thresholds(0.05))
         for each in transfers
     ]  # fmt: skip
     gains = [
@@ -191,7 +191,7 @@ def _absence_lines(lab: Lab, subject: Subject) -> list[Line]:
 ABSENCE = Row(
     id="S19",
     title="absence of the partner: the peer or the routers ignore it",
-    measure="difference of its rate from that of its window after slow start, 100 kB to 10 MB; the worst case",
+    measure="difference of its rate from that of the same window after slow start, 100 kB to 10 MB; the worst case",
     unit="",
     passes="at most 0.05",
     warns="",

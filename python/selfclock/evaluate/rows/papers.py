@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Judged, Marks, Samples, case, of_cases
+from selfclock.evaluate.judge import Judged, Samples, Thresholds, case, of_cases
 from selfclock.evaluate.network import PACKET_B, REVERSE, SEGMENT_B, Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
-from selfclock.evaluate.rows.queues import UTILISATION_MARKS
-from selfclock.evaluate.rows.sharing import RTT_MARKS
-from selfclock.evaluate.rows.short import MARKS as TRANSFER_MARKS
+from selfclock.evaluate.rows.queues import UTILIZATION_THRESHOLDS
+from selfclock.evaluate.rows.sharing import RTT_THRESHOLDS
+from selfclock.evaluate.rows.short import THRESHOLDS as TRANSFER_THRESHOLDS
 from selfclock.evaluate.runs import Experiment
 from selfclock.evaluate.subject import Subject
 from selfclock.scenario.flow import Background
@@ -34,7 +34,7 @@ SWIFT = {"swift-start", "modified-swift-start", "quick-start"}
 
 
 def _only(*starts: str) -> Callable[[Subject], str | None]:
-    return lambda subject: None if subject.part("start") in starts else "it has another way to begin"
+    return lambda subject: None if subject.part("start") in starts else "it has another start"
 
 
 def _window_only(window: str) -> Callable[[Subject], str | None]:
@@ -76,7 +76,7 @@ def _transfers(
         def mean(name: str, plain: bool) -> float:
             return Samples.of(own[name, plain, seed] for seed in SEEDS).mean
 
-        cases = [case(name, mean(name, False) / mean(name, True), TRANSFER_MARKS) for name in conditions]
+        cases = [case(name, mean(name, False) / mean(name, True), TRANSFER_THRESHOLDS) for name in conditions]
         return of_cases(cases)
 
     def lines(lab: Lab, subject: Subject) -> list[Line]:
@@ -86,14 +86,12 @@ def _transfers(
     return Row(
         id=row, title=title, measure=measure, unit="", passes="at most 1.1", warns="at most 1.5", source=source,
         experiments=(experiment,), judge=judge, excludes=excludes, lines=lines,
-        panel=panel("case, in the order of the table", "ratio of completion times", marks=(1.1, 1.5)),
+        panel=panel("case, in the order of the table", "ratio of completion times", thresholds=(1.1, 1.5)),
     points=True,
     )  # fmt: skip
 
 
-_OVER_SLOW_START = (
-    "completion time of 1 MB over that of slow start in the same place; the worst case, means of five seeds"
-)
+_OVER_SLOW_START = "completion time of 1 MB over that of slow start; the worst case, means of five seeds"
 
 
 def _one(
@@ -137,31 +135,31 @@ WRONG_D = _transfers(
 )  # fmt: skip
 _ACKS_LOST: dict[str, object] = {"mechanism": "loss", "links": [REVERSE], "kinds": ["ack"]}
 REPLY_LOSS = _transfers(
-    "PP3", "packet pair: 1 % and 10 % of the acknowledgements, and the replies on them, are lost", _OVER_SLOW_START,
+    "PP3", "packet pair: 1 % and 10 % of the ACKs, with their replies, are lost", _OVER_SLOW_START,
     "Nishida et al., section 4",
     {f"{part:.0%} lost": _one(routers=[{**_ACKS_LOST, "probability": part}]) for part in (0.01, 0.1)},
     _only("packet-pair"),
 )  # fmt: skip
 
 SIMULTANEOUS = _transfers(
-    "SW1", "ways to begin: 2, 4, 8, 16 flows begin within 50 ms", _OVER_SLOW_START, "Khalil et al., section 4",
+    "SW1", "starts: 2, 4, 8, 16 flows start within 50 ms", _OVER_SLOW_START, "Khalil et al., section 4",
     {f"{flows} flows": _one(flows=flows) for flows in (2, 4, 8, 16)},
     _only(*SWIFT),
 )  # fmt: skip
 DELAYED = _transfers(
-    "SW2", "ways to begin: delayed acknowledgements", _OVER_SLOW_START, "Khalil et al., section 4.2",
+    "SW2", "starts: delayed ACKs", _OVER_SLOW_START, "Khalil et al., section 4.2",
     {f"every {every}": _delayed(every) for every in (1, 2, 4)},
     _only(*SWIFT),
 )  # fmt: skip
 FROZEN = _transfers(
-    "SW3", "Swift Start as printed: without an estimate its window stays what it is", _OVER_SLOW_START,
+    "SW3", "Swift Start as printed: without an estimate its window stays constant", _OVER_SLOW_START,
     "Khalil et al., section 4.2: \"sends only 4 segments each RTT\"",
     {f"every {every}": _one(transport={"delayed_ack": {"every": every}}, parameters={"no_estimate": "freeze"})
      for every in (1, 2, 4)},
     _only("swift-start"),
 )  # fmt: skip
 THINNED = _transfers(
-    "SW4", "ways to begin: a router that thins acknowledgements", _OVER_SLOW_START, "Khalil et al., section 3.1",
+    "SW4", "starts: a router that thins ACKs", _OVER_SLOW_START, "Khalil et al., section 3.1",
     {f"within {interval}": _one(routers=[{"mechanism": "ack-thinning", "links": [REVERSE], "interval": interval}])
      for interval in ("1 ms", "5 ms")},
     _only(*SWIFT),
@@ -173,7 +171,7 @@ def _cross(load: float) -> Background:
 
 
 CROSSED = _transfers(
-    "SW5", "ways to begin: other traffic between the packets of the pair", _OVER_SLOW_START, "Khalil et al., section 3",
+    "SW5", "starts: other traffic between the packets of the pair", _OVER_SLOW_START, "Khalil et al., section 3",
     {f"{load:.0%} of the link": _one(others=[_cross(load)]) for load in (0.2, 0.5, 0.8)},
     _only(*SWIFT),
 )  # fmt: skip
@@ -205,20 +203,22 @@ TOLD_K = Experiment("error in K", _told_k, _use)
 
 def _judge_k(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(TOLD_K, subject)
-    return of_cases([case(f"K × {error:g}", own[error], UTILISATION_MARKS) for error in ERRORS], larger_is_better=True)
+    return of_cases(
+        [case(f"K × {error:g}", own[error], UTILIZATION_THRESHOLDS) for error in ERRORS], larger_is_better=True
+    )
 
 
 WRONG_K = Row(
     id="LV1",
     title="Lotka-Volterra: an error of 20 % in the physical bandwidth K",
-    measure="utilisation; the worst case",
+    measure="utilization; the worst case",
     unit="",
     passes="at least 0.9",
     warns="at least 0.8",
-    source="Matsuura 2006, section 2; the marks of S4",
+    source="Matsuura 2006, section 2; the thresholds of S4",
     experiments=(TOLD_K,),
     judge=_judge_k,
-    panel=panel("K told over K", "utilisation", marks=(0.9, 0.8)),
+    panel=panel("assumed K over K", "utilization", thresholds=(0.9, 0.8)),
     points=True,
     lines=lambda lab, subject: [curve(ERRORS, list(lab.readings(TOLD_K, subject).values()))],
     excludes=_not_lv,
@@ -244,21 +244,22 @@ NOISE = Experiment("noise in A", _noisy, _use)
 def _judge_noise(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(NOISE, subject)
     return of_cases(
-        [case(f"Poisson traffic of {load:.0%}", own[load], UTILISATION_MARKS) for load in NOISES], larger_is_better=True
+        [case(f"Poisson traffic of {load:.0%}", own[load], UTILIZATION_THRESHOLDS) for load in NOISES],
+        larger_is_better=True,
     )
 
 
 NOISY_A = Row(
     id="LV2",
     title="Lotka-Volterra: noise in the available bandwidth A, from Poisson traffic",
-    measure="utilisation, the other traffic included; the worst case",
+    measure="utilization, the other traffic included; the worst case",
     unit="",
     passes="at least 0.9",
     warns="at least 0.8",
-    source="Matsuura 2006, section 2.2; the marks of S4",
+    source="Matsuura 2006, section 2.2; the thresholds of S4",
     experiments=(NOISE,),
     judge=_judge_noise,
-    panel=panel("other traffic over the link's rate", "utilisation", marks=(0.9, 0.8)),
+    panel=panel("other traffic over the link's rate", "utilization", thresholds=(0.9, 0.8)),
     points=True,
     lines=lambda lab, subject: [curve(NOISES, list(lab.readings(NOISE, subject).values()))],
     excludes=_not_lv,
@@ -268,7 +269,7 @@ NOISY_A = Row(
 WIDE_PATH, WIDE_BEGIN_S, WIDE_END_S = Path(200, 100), 60.0, 120.0
 SPECIES = (1, 2, 5, 10)
 #: n species with gamma = 0.9 together have n / (1 + 0.9 (n - 1)) of K, less than 1 / 0.9.
-SUM_MARKS = Marks(1 / 0.9, 1.5)
+SUM_THRESHOLDS = Thresholds(1 / 0.9, 1.5)
 
 
 def _species(subject: Subject) -> dict[int, Scenario]:
@@ -297,7 +298,7 @@ def _judge_sum(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(WINDOWS, subject)
     return of_cases(
         [
-            case(f"{count} flows (the model: {count / (1 + 0.9 * (count - 1)):.3f})", own[count], SUM_MARKS)
+            case(f"{count} flows (the model: {count / (1 + 0.9 * (count - 1)):.3f})", own[count], SUM_THRESHOLDS)
             for count in SPECIES
         ]
     )
@@ -306,14 +307,14 @@ def _judge_sum(lab: Lab, subject: Subject) -> Judged:
 SUM = Row(
     id="LV3",
     title="Lotka-Volterra: the windows of 1, 2, 5, 10 flows on 200 Mbit/s, 100 ms",
-    measure="sum of the windows over the bandwidth-delay product; the worst case",
+    measure="sum of the windows over the BDP; the worst case",
     unit="",
     passes="at most 1.11",
     warns="at most 1.5",
     source="the limit of the model, 1 / gamma",
     experiments=(WINDOWS,),
     judge=_judge_sum,
-    panel=panel("flows", "sum of windows (BDP)", marks=(1 / 0.9,)),
+    panel=panel("flows", "sum of windows (BDP)", thresholds=(1 / 0.9,)),
     points=True,
     lines=lambda lab, subject: [curve(SPECIES, list(lab.readings(WINDOWS, subject).values()))],
     excludes=_not_lv,
@@ -347,20 +348,20 @@ PAIR = Experiment("ALTCP 1 to 4", _pair, _pair_exponent)
 
 def _judge_pair(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(PAIR, subject)
-    return of_cases([case("exponent", Samples.of(own[seed] for seed in PAIR_SEEDS), RTT_MARKS)])
+    return of_cases([case("exponent", Samples.of(own[seed] for seed in PAIR_SEEDS), RTT_THRESHOLDS)])
 
 
 ONE_TO_FOUR = Row(
     id="AL1",
-    title="ALTCP: two flows, round-trip times 1 to 4, 100 Mbit/s",
-    measure="exponent of the ratio of throughputs over the ratio of base round-trip times, mean of three seeds",
+    title="ALTCP: two flows, RTTs 1 to 4, 100 Mbit/s",
+    measure="exponent of the ratio of throughputs over the ratio of base RTTs, mean of three seeds",
     unit="",
     passes="at most 1",
     warns="at most 2 (Reno)",
-    source="Kavidha and Sadasivam; the marks of S6",
+    source="Kavidha and Sadasivam; the thresholds of S6",
     experiments=(PAIR,),
     judge=_judge_pair,
-    panel=panel("seed", "exponent", marks=(1.0, 2.0)),
+    panel=panel("seed", "exponent", thresholds=(1.0, 2.0)),
     points=True,
     lines=lambda lab, subject: [curve(PAIR_SEEDS, list(lab.readings(PAIR, subject).values()))],
     excludes=_not_altcp,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Case, Judged, Marks, case, of_cases
+from selfclock.evaluate.judge import Case, Judged, Thresholds, case, of_cases
 from selfclock.evaluate.measure import thin
 from selfclock.evaluate.network import PACKET_B, Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
@@ -54,7 +54,7 @@ def _judge_deep(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(DEEP_QUEUE, subject)[0]
     reno = lab.readings(DEEP_QUEUE, Subject.named("reno"))[0]
     cases = [
-        case("95th percentile", own.p95, Marks(reno.p95, 1.1 * reno.p95)),
+        case("95th percentile", own.p95, Thresholds(reno.p95, 1.1 * reno.p95)),
         Case("mean", own.mean),
     ]
     return of_cases(cases, note=f"Reno: {reno.p95:.3g}, on average {reno.mean:.3g}")
@@ -87,7 +87,7 @@ class Use:
     """Throughput and losses of a bottleneck in the steady state."""
 
     loss: float
-    utilisation: float
+    utilization: float
 
 
 def _grid(subject: Subject) -> dict[tuple[int, float], Scenario]:
@@ -111,12 +111,12 @@ DROP_TAIL = Experiment("drop-tail", _grid, _read_grid)
 LOSS_BELOW, LOSS_OF_CUBIC, LOSS_WARNS = 0.01, 2.0, 0.05
 
 
-def loss_marks(cubic: float) -> Marks:
-    """Return the marks of a loss rate for a known one of CUBIC."""
-    return Marks(max(LOSS_BELOW, LOSS_OF_CUBIC * cubic), max(LOSS_WARNS, LOSS_OF_CUBIC * cubic))
+def loss_thresholds(cubic: float) -> Thresholds:
+    """Return the thresholds of a loss rate, given CUBIC's."""
+    return Thresholds(max(LOSS_BELOW, LOSS_OF_CUBIC * cubic), max(LOSS_WARNS, LOSS_OF_CUBIC * cubic))
 
 
-UTILISATION_MARKS = Marks(0.9, 0.8, larger_is_better=True)
+UTILIZATION_THRESHOLDS = Thresholds(0.9, 0.8, larger_is_better=True)
 
 
 def _name(count: int, buffer: float) -> str:
@@ -125,14 +125,14 @@ def _name(count: int, buffer: float) -> str:
 
 def _judge_loss(lab: Lab, subject: Subject) -> Judged:
     own, cubic = lab.readings(DROP_TAIL, subject), lab.readings(DROP_TAIL, Subject.named("cubic"))
-    cases = [case(_name(*key), own[key].loss, loss_marks(cubic[key].loss)) for key in own]
+    cases = [case(_name(*key), own[key].loss, loss_thresholds(cubic[key].loss)) for key in own]
     return of_cases(cases)
 
 
-def _judge_utilisation(lab: Lab, subject: Subject) -> Judged:
+def _judge_utilization(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(DROP_TAIL, subject)
     cases = [
-        case(_name(count, buffer), use.utilisation, UTILISATION_MARKS if buffer >= 1 else None)
+        case(_name(count, buffer), use.utilization, UTILIZATION_THRESHOLDS if buffer >= 1 else None)
         for (count, buffer), use in own.items()
     ]
     return of_cases(cases, larger_is_better=True)
@@ -149,7 +149,7 @@ def _over_buffers(lab: Lab, subject: Subject, measure: str) -> list[Line]:
 LOSS = Row(
     id="S3",
     title="loss: 1, 2, 10, 50 flows, queue of 0.1 to 2 BDP",
-    measure="part of the packets that the bottleneck drops; the worst case",
+    measure="share of packets dropped at the bottleneck; the worst case",
     unit="",
     passes="below 1 % or at most twice CUBIC's",
     warns="at most 5 %",
@@ -157,21 +157,21 @@ LOSS = Row(
     experiments=(DROP_TAIL,),
     references=("cubic",),
     judge=_judge_loss,
-    panel=panel("queue (BDP)", "most loss", log_x=True, marks=(LOSS_BELOW, LOSS_WARNS)),
+    panel=panel("queue (BDP)", "largest loss", log_x=True, thresholds=(LOSS_BELOW, LOSS_WARNS)),
     points=True,
     lines=lambda lab, subject: _over_buffers(lab, subject, "loss"),
 )
-UTILISATION = Row(
+UTILIZATION = Row(
     id="S4",
-    title="utilisation: the same runs",
-    measure="part of the bottleneck that is in use; the worst case with at least 1 BDP of queue",
+    title="utilization: the same runs",
+    measure="utilization of the bottleneck; the worst case with at least 1 BDP of queue",
     unit="",
     passes="at least 0.9",
     warns="at least 0.8",
     source="RFC 5166, throughput",
     experiments=(DROP_TAIL,),
-    judge=_judge_utilisation,
-    panel=panel("queue (BDP)", "least utilisation", log_x=True, marks=(0.9, 0.8)),
+    judge=_judge_utilization,
+    panel=panel("queue (BDP)", "lowest utilization", log_x=True, thresholds=(0.9, 0.8)),
     points=True,
-    lines=lambda lab, subject: _over_buffers(lab, subject, "utilisation"),
+    lines=lambda lab, subject: _over_buffers(lab, subject, "utilization"),
 )

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Case, Judged, Marks, Samples, case, of_cases
+from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
@@ -48,12 +48,14 @@ def _read_equal(reading: Reading, _key: object) -> float:
 
 
 EQUAL_FLOWS = Experiment("equal flows", _equal, _read_equal)
-JAIN_MARKS = Marks(0.95, 0.9, larger_is_better=True)
+JAIN_THRESHOLDS = Thresholds(0.95, 0.9, larger_is_better=True)
 
 
 def _judge_equal(lab: Lab, subject: Subject) -> Judged:
     own = lab.readings(EQUAL_FLOWS, subject)
-    cases = [case(f"{count} flows", Samples.of(own[count, seed] for seed in SEEDS), JAIN_MARKS) for count in COUNTS]
+    cases = [
+        case(f"{count} flows", Samples.of(own[count, seed] for seed in SEEDS), JAIN_THRESHOLDS) for count in COUNTS
+    ]
     return of_cases(cases, larger_is_better=True)
 
 
@@ -64,7 +66,7 @@ def _equal_lines(lab: Lab, subject: Subject) -> list[Line]:
 
 INTRA = Row(
     id="S5",
-    title="fairness among its own: 2 to 10 flows, same round-trip time",
+    title="intra-protocol fairness: 2 to 10 flows, same RTT",
     measure="Jain's index from 120 s to 180 s; the worst case, mean of three seeds",
     unit="",
     passes="at least 0.95",
@@ -72,7 +74,7 @@ INTRA = Row(
     source="RFC 9743 section 5.1 and RFC 5166, fairness",
     experiments=(EQUAL_FLOWS,),
     judge=_judge_equal,
-    panel=panel("flows", "Jain's index", marks=(0.95, 0.9)),
+    panel=panel("flows", "Jain's index", thresholds=(0.95, 0.9)),
     points=True,
     lines=_equal_lines,
 )
@@ -114,7 +116,7 @@ def _read_unequal(reading: Reading, _key: object) -> Unequal:
 
 
 UNEQUAL_RTTS = Experiment("unequal round-trip times", _unequal, _read_unequal)
-RTT_MARKS = Marks(1.0, 2.0)
+RTT_THRESHOLDS = Thresholds(1.0, 2.0)
 
 
 def exponent(points: Iterable[tuple[float, float]]) -> float:
@@ -130,16 +132,16 @@ def _judge_unequal(lab: Lab, subject: Subject) -> Judged:
         exponent((own[short, seed].rtt_ratio, own[short, seed].ratio) for short in SHORT_MS[:-1]) for seed in SEEDS
     )
     base = Samples.of(exponent((LONG_MS / short, own[short, seed].ratio) for short in SHORT_MS[:-1]) for seed in SEEDS)
-    verdict = RTT_MARKS.verdict(abs(fits.mean))
+    verdict = RTT_THRESHOLDS.verdict(abs(fits.mean))
     cases = [
         Case("exponent", fits.mean, verdict, fits.spread),
-        Case("exponent by the round-trip times of the empty path", base.mean, "report", base.spread),
+        Case("exponent by the RTTs of the empty path", base.mean, "report", base.spread),
         *(
             case(f"throughput, {short} ms over {LONG_MS} ms", Samples.of(own[short, seed].ratio for seed in SEEDS))
             for short in SHORT_MS
         ),
     ]
-    return Judged(fits.mean, verdict, tuple(cases), "negative: the longer round-trip time has more")
+    return Judged(fits.mean, verdict, tuple(cases), "negative: the flow with the longer RTT has more")
 
 
 def _unequal_lines(lab: Lab, subject: Subject) -> list[Line]:
@@ -150,15 +152,15 @@ def _unequal_lines(lab: Lab, subject: Subject) -> list[Line]:
 
 RTT = Row(
     id="S6",
-    title="fairness between round-trip times: 10 to 80 ms against 160 ms",
-    measure="exponent of the ratio of throughputs over the ratio of mean round-trip times, as an absolute value",
+    title="RTT fairness: 10 to 80 ms against 160 ms",
+    measure="absolute exponent of the ratio of throughputs over the ratio of mean RTTs",
     unit="",
     passes="at most 1",
     warns="at most 2 (Reno)",
     source="draft-irtf-iccrg-tcpeval-01 and RFC 7928, round-trip time fairness",
     experiments=(UNEQUAL_RTTS,),
     judge=_judge_unequal,
-    panel=panel("ratio of base round-trip times", "ratio of throughputs", log_x=True, log_y=True),
+    panel=panel("ratio of base RTTs", "ratio of throughputs", log_x=True, log_y=True),
     points=True,
     lines=_unequal_lines,
 )
@@ -167,7 +169,7 @@ RTT = Row(
 SHARED, SHARED_BUFFERS_BDP, SHARED_COUNTS = Path(50, 40), (0.25, 1.0), (1, 5)
 SHARED_BEGIN_S, SHARED_END_S, ANY_S = 30.0, 150.0, 60.0
 DEPLOYED = ("reno", "cubic")
-METRICS = ("rate", "p95 round-trip time", "loss")
+METRICS = ("rate", "p95 RTT", "loss")
 
 
 @dataclass(frozen=True)
@@ -242,7 +244,7 @@ def harm(metric: str, alone: float, beside: float) -> float:
     return min(1.0, max(0.0, lost))
 
 
-HARM_MARKS, SHARE_MARKS = Marks(0.05, 0.2), Marks(0.2, 0.1, larger_is_better=True)
+HARM_THRESHOLDS, SHARE_THRESHOLDS = Thresholds(0.05, 0.2), Thresholds(0.2, 0.1, larger_is_better=True)
 
 
 @dataclass(frozen=True)
@@ -280,7 +282,7 @@ _SETTINGS = [
 def _judge_harm(lab: Lab, subject: Subject) -> Judged:
     return of_cases(
         [
-            case(f"{metric} of {each.deployed}, {each.text()}", each.excess(lab, subject, index), HARM_MARKS)
+            case(f"{metric} of {each.deployed}, {each.text()}", each.excess(lab, subject, index), HARM_THRESHOLDS)
             for each in _SETTINGS
             for index, metric in enumerate(METRICS)
         ]
@@ -296,8 +298,8 @@ def _judge_starvation(lab: Lab, subject: Subject) -> Judged:
     cases, shares = [], []
     for each in _SETTINGS:
         runs, where = _runs(lab, subject, each), f"{each.text()}, with {each.deployed}"
-        cases.append(case(where, Samples.of(run.least_share for run in runs), SHARE_MARKS))
-        shares.append(case(f"its part of the goodput, {where}", Samples.of(run.share for run in runs)))
+        cases.append(case(where, Samples.of(run.least_share for run in runs), SHARE_THRESHOLDS))
+        shares.append(case(f"its share of the goodput, {where}", Samples.of(run.share for run in runs)))
     judged = of_cases(cases, larger_is_better=True)
     return Judged(judged.value, judged.verdict, (*judged.cases, *shares))
 
@@ -315,7 +317,7 @@ def _harm_lines(lab: Lab, subject: Subject) -> list[Line]:
 HARM = Row(
     id="S7",
     title="harm: beside Reno and CUBIC, 1+1 and 5+5 flows, queue of 0.25 and 1 BDP",
-    measure="harm done to them less the harm they do to their own kind, by rate, p95 round-trip time, loss; worst case",
+    measure="harm to them less the harm they do to their own kind, by rate, p95 RTT, loss; the worst case",
     unit="",
     passes="at most 0.05",
     warns="at most 0.2",
@@ -324,21 +326,21 @@ HARM = Row(
     references=DEPLOYED,
     reference_experiments=(SOLO,),
     judge=_judge_harm,
-    panel=panel("case, in the order of the table", "excess harm", marks=(0.05, 0.2)),
+    panel=panel("case, in the order of the table", "excess harm", thresholds=(0.05, 0.2)),
     points=True,
     lines=_harm_lines,
 )
 STARVATION = Row(
     id="S8",
     title="starvation: the same runs",
-    measure="least share of any flow over any 60 s, over its fair share; the worst case, mean of three seeds",
+    measure="lowest rate of any flow over any 60 s, over its fair share; the worst case, mean of three seeds",
     unit="",
     passes="at least 0.2",
     warns="at least 0.1",
     source="RFC 9743 section 5.2, starvation",
     experiments=(MIXED,),
     judge=_judge_starvation,
-    panel=panel("case, in the order of the table", "its part of the goodput", marks=(0.5,)),
+    panel=panel("case, in the order of the table", "its share of the goodput", thresholds=(0.5,)),
     points=True,
     lines=_share_lines,
 )

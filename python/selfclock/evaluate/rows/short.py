@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock.evaluate.judge import Judged, Marks, case, of_cases
+from selfclock.evaluate.judge import Judged, Thresholds, case, of_cases
 from selfclock.evaluate.network import Path, flow, scenario
 from selfclock.evaluate.row import Row, curve, panel
 from selfclock.evaluate.runs import Experiment
@@ -25,7 +25,7 @@ SEEDS = (1, 2)
 ALONE, BESIDE = "alone", "beside CUBIC"
 
 #: The baseline is slow start with an initial window of ten segments.
-MARKS = Marks(1.1, 1.5)
+THRESHOLDS = Thresholds(1.1, 1.5)
 
 
 def _scenarios(subject: Subject) -> dict[tuple[str, int, int], Scenario]:
@@ -83,7 +83,7 @@ def _ratios(lab: Lab, subject: Subject) -> dict[tuple[str, int], float]:
 def _judge(lab: Lab, subject: Subject) -> Judged:
     ratios = _ratios(lab, subject)
     times = [case(f"time of {size} kB {where}, s", _mean(lab, subject, where, size)) for where, size in ratios]
-    judged = of_cases([case(_name(each), ratio, MARKS) for each, ratio in ratios.items()])
+    judged = of_cases([case(_name(each), ratio, THRESHOLDS) for each, ratio in ratios.items()])
     return Judged(judged.value, judged.verdict, (*judged.cases, *times))
 
 
@@ -98,7 +98,7 @@ SHORT_FLOWS = Row(
     experiments=(TRANSFERS,),
     references=("reno",),
     judge=_judge,
-    panel=panel("", "ratio of completion times", marks=(1.1, 1.5), names=tuple(map(_name, _CASES))),
+    panel=panel("", "ratio of completion times", thresholds=(1.1, 1.5), names=tuple(map(_name, _CASES))),
     points=True,
     lines=lambda lab, subject: [curve(range(len(_CASES)), list(_ratios(lab, subject).values()))],
 )

@@ -80,9 +80,9 @@ REGULAR = Experiment("regular losses", _scenarios, _read)
 def _judge(lab: Lab, subject: Subject) -> Judged:
     found = lab.readings(REGULAR, subject)[0]
     never = math.isinf(found.rounds)
-    responsiveness = "responsiveness: round trips with a loss each until the rate is half"
+    responsiveness = "responsiveness: round trips with one loss each until the rate is halved"
     cases = (
-        Case("smoothness: largest cut of the rate from one round trip to the next", found.cut),
+        Case("smoothness: largest reduction of the rate from one round trip to the next", found.cut),
         Case(f"{responsiveness}{': not within 10 s' if never else ''}", None if never else found.rounds),
         Case("aggressiveness: largest growth of the window in a round trip, segments", found.growth),
     )
@@ -94,7 +94,7 @@ def _judge(lab: Lab, subject: Subject) -> Judged:
 SMOOTHNESS = Row(
     id="S20",
     title="smoothness, responsiveness, aggressiveness: every 1000th packet lost, then one per round trip, then none",
-    measure="largest cut of the rate from one round trip to the next; the other two in the table of cases",
+    measure="largest reduction of the rate from one round trip to the next; the other two in the table of cases",
     unit="",
     passes="reported",
     warns="",

@@ -426,19 +426,19 @@ mod tests {
             let path = Path::new(rate, rtt, buffer);
             let mut bench = bench(path, &[0.0]);
             bench.run(30.0);
-            let utilisation = bench.utilisation(2.0, 30.0);
+            let utilization = bench.utilization(2.0, 30.0);
             let queue = bench.mean_queue(2.0, 30.0) / path.bdp();
             let startup = bench.entries(Phase::Drain)[0];
             let expected = rtt * (libm::log2(path.bdp() / 10.0) + 1.0 + 4.0 * 2.0);
             println!(
-                "BBR {:.0} Mbit/s, {rtt} s, buffer {buffer} BDP: utilisation {utilisation:.4}, queue {queue:.3} BDP, \
+                "BBR {:.0} Mbit/s, {rtt} s, buffer {buffer} BDP: utilization {utilization:.4}, queue {queue:.3} BDP, \
                  {} drops, startup {startup:.3} s (expected {expected:.3}), {} probes for bandwidth, ProbeRTT at {:?}",
                 rate / 1e6,
                 bench.drops,
                 bench.entries(Phase::ProbeUp).len(),
                 bench.entries(Phase::ProbeRtt)
             );
-            assert!(utilisation > 0.95, "{utilisation}");
+            assert!(utilization > 0.95, "{utilization}");
             assert!(queue < 0.25, "{queue}");
             assert!(startup < 1.1 * expected, "{startup} against {expected}");
         }
@@ -455,11 +455,11 @@ mod tests {
             let path = Path { loss, ..Path::new(50e6, 0.04, 1.0) };
             let mut bench = bench(path, &[0.0]);
             bench.run(60.0);
-            let utilisation = bench.utilisation(2.0, 60.0);
+            let utilization = bench.utilization(2.0, 60.0);
             let per_round = loss + 0.01 * (1.0 - libm::pow(1.0 - loss, path.bdp()));
             let worst = (1.0 - libm::pow(1.0 - per_round, 62.0)) / (62.0 * per_round);
-            println!("BBR, loss {loss}: utilisation {utilisation:.4}, at worst {worst:.4} of it without");
-            assert!(utilisation > 0.96 * worst, "{utilisation} against {worst}");
+            println!("BBR, loss {loss}: utilization {utilization:.4}, at worst {worst:.4} of it without");
+            assert!(utilization > 0.96 * worst, "{utilization} against {worst}");
         }
     }
 
@@ -470,11 +470,11 @@ mod tests {
         let path = Path { loss: 0.1, ..Path::new(50e6, 0.04, 1.0) };
         let mut bench = bench(path, &[0.0]);
         bench.run(30.0);
-        let utilisation = bench.utilisation(2.0, 30.0);
+        let utilization = bench.utilization(2.0, 30.0);
         let smallest = MINIMUM_PIPE / path.bdp();
-        println!("BBR, loss 0.1: utilisation {utilisation:.4}, four segments a round trip {smallest:.4}");
-        assert!(utilisation > 0.9 * smallest, "{utilisation}");
-        assert!(utilisation < 0.1, "{utilisation}");
+        println!("BBR, loss 0.1: utilization {utilization:.4}, four segments a round trip {smallest:.4}");
+        assert!(utilization > 0.9 * smallest, "{utilization}");
+        assert!(utilization < 0.1, "{utilization}");
     }
 
     #[test]
@@ -503,7 +503,7 @@ mod tests {
         bench.run(10.0);
         bench.set_rate(100e6);
         bench.run(40.0);
-        let up = bench.utilisation(25.0, 40.0);
+        let up = bench.utilization(25.0, 40.0);
         bench.set_rate(10e6);
         bench.run(70.0);
         let down = bench.mean_queue(55.0, 70.0);
