@@ -22,9 +22,9 @@ EXAMPLES = {
     "packet-pair-vs-reno": Example("slow start beside packet pairs on a slow link", ("packet-pair-vs-reno.toml",)),
     "two-paths-graph": Example("a graph with two paths, TCP and UDP", ("two-paths-graph.toml",)),
     "holes": Example("a quarter of a window of 50,000 segments is lost", ("holes.toml",)),
-    "buffers": Example("a grid: three algorithms at four sizes of the buffer", ("buffers.toml", "one-flow.toml")),
+    "buffers": Example("a grid: three algorithms with four buffer sizes", ("buffers.toml", "one-flow.toml")),
     "lte": Example(
-        "a cell whose rate wanders, and the trace of a worse one; both are made up",
+        "a synthetic cellular link of varying rate, and the trace of a worse one",
         ("lte.toml", "lte.trace", "train.trace", "lte_trace.py"),
     ),
 }

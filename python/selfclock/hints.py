@@ -38,5 +38,5 @@ def for_sweep(path: Path) -> str | None:
         return f"{path} is Python: give it with --algorithm {path}, beside a grid that names its algorithm"
     keys = _keys(path)
     if "network" in keys and "scenario" not in keys:
-        return f"{path} is a scenario: selfclock run {path}; a sweep takes a grid, which names a scenario"
+        return f"{path} is a scenario: selfclock run {path}; a sweep takes a grid file, which names a scenario"
     return None

@@ -103,7 +103,7 @@ def _notes(hops: Hops, layout: Layout) -> list[str]:
     if layout.folded:
         notes.append(f"{layout.folded:,} hosts are drawn as bundles.")
     if len(hops.network.flows) > MOST_FLOWS:
-        notes.append(f"One colour an algorithm: there are {len(hops.network.flows):,} flows.")
+        notes.append(f"One colour per algorithm: there are {len(hops.network.flows):,} flows.")
     return notes
 
 

@@ -50,7 +50,7 @@ def path_diagram(
     flow, or if it has no packet in this time.
     """
     chosen = _chosen(result, flow)
-    figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): its packets on their way", height=4.2)
+    figure = Figure(title=f"{chosen.name} ({chosen.algorithm}): packets in transit", height=4.2)
     figure.notes += draw_path(figure.panel, result, chosen.name, start_s, duration_s)
     return figure
 

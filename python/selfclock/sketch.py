@@ -73,7 +73,7 @@ class Sketch:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the drawing to a file that ends in .svg."""
         if Path(path).suffix.lower() != ".svg":
-            raise ValueError(f"{path}: a sketch is SVG; give its file the ending .svg")
+            raise ValueError(f"{path}: a sketch is SVG; its file name must end in .svg")
         Path(path).write_text(self.svg, encoding="utf-8")
 
 

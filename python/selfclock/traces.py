@@ -143,7 +143,7 @@ class Traces:
             some = f", of {MOST_SAMPLED} flows evenly chosen" if sampled else ""
             said.append(
                 "A line is the median of an algorithm's flows; "
-                f"the band goes from the {low}th to the {high}th percentile{some}."
+                f"the band spans the {low}th to the {high}th percentile{some}."
             )
         return " ".join(said)
 

@@ -313,7 +313,7 @@ def test_a_damaged_dataset_is_named(command: Command, files: Path, name: str, ki
     before = sorted(each.name for each in (files / "out").iterdir())
     done = command("sweep", "grid.toml", "--out", "out")
     if name == RUNS and kind != "directory":
-        refused(done, f"out/{name}: is damaged", "remove it, and up to 2 runs are made again")
+        refused(done, f"out/{name}: is damaged", "remove it, and up to 2 runs are repeated")
     else:
         refused(done, f"out/{name}: is ", "remove it" if kind != "directory" else "a directory")
     assert sorted(each.name for each in (files / "out").iterdir()) == before
@@ -344,7 +344,7 @@ def test_a_damaged_journal_is_named(command: Command, files: Path, line: str, st
     if status is None:
         assert done.returncode == 0
     else:
-        refused(done, f"out/{JOURNAL}: is damaged", "remove it, and up to 1 runs are made again")
+        refused(done, f"out/{JOURNAL}: is damaged", "remove it, and up to 1 runs are repeated")
         assert (files / "out" / JOURNAL).exists()
 
 

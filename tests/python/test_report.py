@@ -328,7 +328,7 @@ def test_a_page_of_a_run_has_marks_completion_times_and_short_connections() -> N
 def test_a_table_of_many_rows_says_how_many_more_there_are_and_where() -> None:
     result = sc.dumbbell("10 Mbps", flows=[{"count": 501, "start_jitter": "1 s"}], duration="1 s").run()
     html = run_page(result).text
-    assert "The first 500 of 501; all of them stand in summary.json." in html
+    assert "The first 500 of 501; summary.json has all of them." in html
 
 
 def test_what_is_no_result_is_refused(small: Path, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ def command(
     if as_json:
         print_written(directory / "scorecard.json")
         return
-    sys.stdout.write(f"{card.algorithm}: the marks are this project's, RFC 9743 sets none\n\n")
+    sys.stdout.write(f"{card.algorithm}: the thresholds are this project's, RFC 9743 sets none\n\n")
     print_table(_columns(card))
     sys.stdout.write(f"\nReport: {written}\n")
 

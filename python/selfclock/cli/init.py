@@ -38,10 +38,10 @@ EXAMPLES = (
     "wanted",
     multiple=True,
     metavar="EXAMPLE",
-    help="Copy the files of an example instead.",
+    help="Copy an example instead.",
     shell_complete=completing(lambda: examples.EXAMPLES),
 )
-@click.option("--list", "listed", is_flag=True, help="List the examples, and write nothing.")
+@click.option("--list", "listed", is_flag=True, help="List the examples without writing anything.")
 def command(name: str, wanted: Sequence[str], listed: bool) -> None:
     """The scenario can be run unchanged: selfclock run scenario.toml. Existing files are never overwritten."""
     if listed:

@@ -217,9 +217,7 @@ def _warn(status: Status) -> None:
     if status.asked_to_stop:
         note("selfclock kernel unload ended the session")
     if status.fallback_events:
-        note(
-            f"Reno controlled a connection at {status.fallback_events} of {status.events} events: decisions came too late"
-        )
+        note(f"Reno controlled a connection at {status.fallback_events} of {status.events} events: late decisions")
     if status.without_slot:
         note(f"{status.without_slot} connections found no slot: Reno controlled them")
     if any(0 < flow.srtt_us < SHORT_RTT_US for flow in status.flows):

@@ -112,7 +112,7 @@ def _print_sweep(found: Sweep) -> None:
     sys.stdout.write(
         f"{grid.name}: {plural(grid.points, 'point')}, {plural(len(grid.seeds), 'seed')}, "
         f"{grid.confidence * 100:g} % confidence\n"
-        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} known before\n\n"
+        f"{plural(found.done, 'run')} in {found.seconds:.1f} s, {grid.runs - found.done:,} already on record\n\n"
     )
     failed = ["failed"] if found.errors else []
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 @set_option
 @seed_option
 @click.option("--for", "lasts", metavar="TIME", help="Duration of each run.  [default: the scenario's]")
-@click.option("--own", metavar="NAME", help="Kernel algorithm for every flow.  [default: the one of each flow's name]")
+@click.option(
+    "--own", metavar="NAME", help="Kernel algorithm for every flow.  [default: by the name of each flow's algorithm]"
+)
 @click.option("--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of an algorithm.")
 @lateness_options
 @out_option

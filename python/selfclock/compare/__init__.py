@@ -156,7 +156,7 @@ def compare(
         path = of_scenario(scenario, overrides, flow, duration=duration, seed=seed)
     if queue is not None:
         if buffer is not None and "limit" in discipline(queue):
-            raise ScenarioError("queue: it has a limit, and there is a buffer; leave one of them out")
+            raise ScenarioError("queue: its limit and the buffer are both given; omit one")
         path = with_queue(path, queue)
     if ecn is not None:
         path = replace(path, title=f"{path.title}, ECN {ecn}")

@@ -58,7 +58,7 @@ def columns(title: str, results: dict[str, Result], link: str, flows: Sequence[s
         notes |= {f"{label}: {said}" if said else "": None, each.note: None}
         if len(each.flows) > 1 and not each.many:
             notes[
-                "Flows of one algorithm differ in dash and shade, the first is solid; a dash and two dots are ssthresh."
+                "Flows of one algorithm differ in dash and shade, the first is solid; dash-dot-dot lines are ssthresh."
             ] = None
     figure.notes += [note for note in notes if note]
     _complete(figure, traces[0].result.scenario.duration_s, len(results))
@@ -117,7 +117,7 @@ def scatter(title: str, rows: Sequence[Measures]) -> Figure:
     for number, (label, look) in enumerate(looks.items()):
         own = [row for row in known if row["algorithm"] == label]
         if not own:
-            figure.notes.append(f"{label}: no round-trip time was measured.")
+            figure.notes.append(f"{label}: no RTT was measured.")
             continue
         x = np.array([row["rtt_p95_s"] or 0.0 for row in own]) / delay.size
         y = np.array([row["goodput_bps"] for row in own]) / rate.size

@@ -63,7 +63,7 @@ def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table
     )
     runs = max((estimate["runs"] for each in found for estimate in each["measures"].values()), default=1)
     if runs > 1:
-        caption += f" Means over {runs} seeds; an interval holds the mean with 95 % confidence."
+        caption += f" Means over {runs} seeds; the intervals have 95 % confidence."
     headings = [(room and column.whole) or column.heading for column in shown]
     return Table("Algorithms", caption, ["algorithm", *headings], rows, texts=1)
 

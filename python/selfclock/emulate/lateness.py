@@ -45,7 +45,7 @@ def sentence(late: LatenessSummary) -> str:
 
 def illustration(late: LatenessSummary) -> Illustration:
     """Return the histogram of lateness for a page."""
-    caption = "Share of the packets that left so long after they should have; dashed: what is allowed."
+    caption = "Share of the packets at least this late; dashed: the bounds."
     return Illustration("Lateness", caption, figure(late), id="lateness")
 
 

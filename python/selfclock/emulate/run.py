@@ -40,4 +40,4 @@ def emulate(
 
 def recorded_files(scenario: Scenario) -> dict[str, str]:
     """Return the captures that `emulate` writes into a directory, with descriptions."""
-    return {file: f"what {node} sent and received" for _, node, file in captures(scenario, ["host"])}
+    return {file: f"packets that {node} sent and received" for _, node, file in captures(scenario, ["host"])}

@@ -48,15 +48,15 @@ congestion_control = {{control}}
 HEAD = f"""\
 # QUIC: parity
 
-Made by `make quic-parity` with selfclock {VERSION}.
-One flow for {SECONDS} s on {RATE_MBPS} Mbit/s with a round-trip time of {RTT_MS} ms, \
-behind drop-tail buffers of {BUFFERS} BDP.
-[QUIC](quic.md) says what runs.
+How closely each algorithm in a real QUIC stack matches the same algorithm in our TCP, in goodput, queueing delay and losses.
+`make quic-parity` made this page with selfclock {VERSION}; [QUIC](quic.md) describes the setup.
 
-Goodput is payload: a full packet of 1500 bytes has 1448 bytes of it in our TCP and some 1440 in QUIC.
-Delay is the mean time that a packet waits at the bottleneck.
-A period is the time of the run for each reduction of the window.
-[Parity](quic.md#parity) has the reasons for what does not agree.
+One flow runs for {SECONDS} s on {RATE_MBPS} Mbit/s with an RTT of {RTT_MS} ms \
+and drop-tail buffers of {BUFFERS} BDP.
+Goodput is payload: a full packet of 1500 bytes carries 1448 bytes in our TCP and some 1440 in QUIC.
+Delay is the mean queueing delay at the bottleneck.
+The period is the duration of the run over the number of window reductions.
+[Parity](quic.md#parity) has the reasons for the disagreements.
 
 """
 
@@ -171,19 +171,19 @@ def write() -> str:
             any(found[other, buffer].agrees(found[name, buffer]) for other in (label, *paced[label]))
             for label, name, buffer in pairs
         )
-        asked = f"goodput within {GOODPUT:.0%} and delay within {DELAY:.0%} of our TCP; **≠** marks what is not"
-        text += f"## Ours in the stacks\n\nAsked: {asked}.\n{same} of {len(pairs)} runs agree, and "
-        text += f"{either} with our TCP either as it is or paced at {PACING_GAIN} windows a round trip, "
-        text += "as the stacks pace.\n"
+        agreement = f"goodput within {GOODPUT:.0%} and delay within {DELAY:.0%} of our TCP"
+        text += f"## Our algorithms in the stacks\n\nAgreement means {agreement}; **≠** marks the exceptions.\n"
+        text += f"{same} of {len(pairs)} runs agree, and {either} agree with our TCP either unpaced "
+        text += f"or paced at {PACING_GAIN} windows per round trip, like the stacks.\n"
         text += f"\n{COLUMNS}"
         for label, where in carried.items():
             text += "".join(_rows(label, found, [label, *paced[label], *(f"{label}@{stack}" for stack in where)]))
         text += "\n"
-    text += f"## The stacks' own\n\nBeside ours in our TCP.\n\n{COLUMNS}"
+    text += f"## The stacks' own algorithms\n\nBeside ours in our TCP:\n\n{COLUMNS}"
     for label, controller in {"cubic": "cubic", "reno": "new_reno", "bbr3": "bbr"}.items():
         text += "".join(_rows(label, found, [label, *(name for name in own if name.endswith(f":{controller}"))]))
     if carried and refused:
-        text += "\n## What the stacks do not carry\n\n| algorithm | stack | why |\n|---|---|---|\n"
+        text += "\n## Unsupported algorithms\n\n| algorithm | stack | reason |\n|---|---|---|\n"
         text += "".join(f"| `{label}` | {stack} | {why} |\n" for label, stack, why in refused)
     return text
 

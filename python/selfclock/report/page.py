@@ -126,7 +126,7 @@ def _chart(figure: Figure, heading: str = "") -> _Drawn:
     notes = list(figure.notes)
     if made.bins:
         parts = f"{made.bins:,} parts of the axis"
-        notes.append(f"Long series are thinned to the least and greatest value in each of {parts}.")
+        notes.append(f"Long series are reduced to the minimum and maximum in each of {parts}.")
     document = pack_document({"data": made.traces, "layout": made.layout})
     return _Drawn(document, made.width, made.layout["height"], notes)
 

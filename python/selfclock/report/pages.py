@@ -46,12 +46,12 @@ def _run_figures(result: Result) -> list[Illustration]:
     """Return the figures of a run, which `--format` writes, too."""
     figures = []
     if result.flows.num_rows:
-        caption = "One time axis: zooming one zooms all, and what is pointed at is read in all."
+        caption = "The panels share a time axis: zooming and hovering apply to all."
         first = "In flight" if "emulation" in result.summary else "Window"
-        title = f"{first}, rate, round-trip time and queue"
+        title = f"{first}, rate, RTT and queue"
         figures.append(Illustration(title, caption, result.plot.overview(), id="overview"))
     if result.flows.num_rows or result.scenario.records_packets:
-        caption = "What was sent, what was acknowledged, what was lost."
+        caption = "Data sent, acknowledged and lost."
         figures.append(Illustration("Sequence numbers", caption, result.plot.sequence(), id="sequence"))
     if result.scenario.records_packets:
         figures += path_figures(result)
@@ -99,7 +99,7 @@ def _share(part: float) -> str:
 
 
 def _first(rows: Sequence[object], of: Sequence[object], where: str) -> str:
-    return f"The first {len(rows):,} of {len(of):,}; all of them stand in {where}." if len(rows) < len(of) else ""
+    return f"The first {len(rows):,} of {len(of):,}; {where} has all of them." if len(rows) < len(of) else ""
 
 
 def _run_tables(summary: Summary) -> list[Table]:
@@ -130,7 +130,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
 
 def _link_table(links: Sequence[LinkSummary]) -> Table:
     columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
-               "Wait ms"]  # fmt: skip
+               "Mean wait ms"]  # fmt: skip
     shown = links[:MOST_ROWS]
     rows = [cells.of_link(link) for link in shown]
     if any(link["ce_marks"] for link in links):
@@ -152,16 +152,16 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     """Return the report of a comparison."""
     scatter = Illustration(
         "Goodput against delay",
-        "Up and to the left is better: more goodput, less delay. A large mark is the mean of an algorithm, a small "
-        "point a run, and the area, drawn for three seeds or more, one standard deviation of the runs.",
+        "Up and to the left is better: more goodput, less delay. A large marker is the mean of an algorithm, a small "
+        "one a run, and the ellipse, drawn for three seeds or more, one standard deviation of the runs.",
         comparison.scatter(), id="scatter",
     )  # fmt: skip
     columns = Illustration(
-        "Window, goodput, round-trip time and queue",
-        "One column an algorithm, one scale a row, one time axis: zooming one zooms all.",
+        "Window, goodput, RTT and queue",
+        "One column per algorithm, with a common scale in each row and one time axis: zooming applies to all.",
         comparison.figure(), id="compare",
     )  # fmt: skip
-    about = [_comparison_sentence(comparison), "The same path under each algorithm."]
+    about = [_comparison_sentence(comparison), "All algorithms ran on the same path."]
     # The table lists the algorithms; this is the path that they share.
     source = shortened(comparison.scenarios[0].text)
     return page(
@@ -183,7 +183,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
     timed = {name: own["rtt_mean_s"]["mean"] for name, own in means.items() if "rtt_mean_s" in own}
     if len(timed) > 1:
         names, shortest = _written_alike(min(timed.values()), timed, cells.milliseconds)
-        said += f", and {_listed(names)} the shortest mean round-trip time, {shortest} ms"
+        said += f", and {_listed(names)} the shortest mean RTT, {shortest} ms"
     return f"{said}."
 
 
@@ -205,8 +205,8 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = [
         *_sweep_sentences(points),
-        f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds, "
-        f"with intervals that hold the mean with {grid.confidence * 100:g} % confidence.",
+        f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds "
+        f"with {grid.confidence * 100:g} % confidence intervals.",
     ]
     if failed:
         about.append(
@@ -215,9 +215,9 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     who = sharers(points)
     rows = [of_point(point, found.shown, failed=failed, who=who) for point in points[:MOST_ROWS]]
     columns = [*short_paths(grid.paths), *(["failed"] if failed else []), *point_headings(found.shown, who)]
-    caption = "Means over the seeds; strokes: confidence intervals."
-    network = network_part(grid.scenario.network, flows=False, caption="The network, but for what the grid changes.")
-    illustration = Illustration("What the points came to", caption, figure(found), id="sweep")
+    caption = "Means over the seeds, with confidence intervals."
+    network = network_part(grid.scenario.network, flows=False, caption="The network, before the changes of the grid.")
+    illustration = Illustration("Results of the points", caption, figure(found), id="sweep")
     tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
     return page(
@@ -235,7 +235,7 @@ def _sweep_sentences(points: Sequence[PointSummary]) -> list[str]:
         return []
     (least, low), (most, high) = (choose(means, key=lambda each: each[0]) for choose in (min, max))
     where = [", ".join(map(str, point["settings"].values())) for point in (low, high)]
-    return [f"The goodput goes from {_rate(least)} ({where[0]}) to {_rate(most)} ({where[1]})."]
+    return [f"Goodput ranges from {_rate(least)} ({where[0]}) to {_rate(most)} ({where[1]})."]
 
 
 def scorecard_page(card: Scorecard, files: Mapping[str, str] | None = None) -> Page:
@@ -254,8 +254,8 @@ def _scorecard_sentence(card: Scorecard) -> str:
     """Summarize a scorecard: how many rows pass, and which do not."""
     judged = [line for line in card.lines if line.found.verdict in {"pass", "warn", "fail"}]
     passed = sum(line.found.verdict == "pass" for line in judged)
-    said = f"{card.algorithm} passes {passed} of {cells.plural(len(judged), 'row')} that ask something of it"
-    for verdict, what in (("warn", "warned of"), ("fail", "failed")):
+    said = f"{card.algorithm} passes {passed} of {cells.plural(len(judged), 'row')} with a threshold"
+    for verdict, what in (("warn", "warnings"), ("fail", "failures")):
         if rows := [line.row.id for line in judged if line.found.verdict == verdict]:
             said += f"; {what}: {', '.join(rows)}"
     return f"{said}."

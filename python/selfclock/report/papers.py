@@ -172,8 +172,8 @@ def _sentence(sums: dict[Of, dict[Verdict, int]]) -> str:
     """Summarize the verdicts."""
     of = {verdict: sum(counts[verdict] for counts in sums.values()) for verdict in VERDICTS}
     return (
-        f"Of {sum(of.values()):,} rows {of['reproduced']:,} are reproduced, {of['direction']:,} in their direction "
-        f"only, and {of['not reproduced']:,} are not."
+        f"Of {sum(of.values()):,} rows {of['reproduced']:,} are reproduced, {of['direction']:,} only in "
+        f"direction, and {of['not reproduced']:,} are not."
     )
 
 

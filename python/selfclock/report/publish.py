@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FIGURE_DPI = 200
 
 _TABLES = {"flows": "series of every flow", "links": "series of every link", "connections": "every short connection"}
-_DOCUMENT = "the numbers of the tables, and how they were made"
+_DOCUMENT = "the numbers of the tables, with provenance"
 
 
 def publish(
@@ -120,7 +120,7 @@ def write_run(
     if scenario.records_packets:
         files[PACKETS] = "every packet"
     for kind, place, file in captures(scenario, pcap):
-        files[file] = f"what {place} sent and received" if kind == "host" else f"what crossed {place}"
+        files[file] = f"packets that {place} sent and received" if kind == "host" else f"packets that crossed {place}"
     files |= also or {}
     _write_page(aside, run_page(result, files), formats)
     write_document(aside, run_document(result))
@@ -151,7 +151,7 @@ def publish_sweep(found: Sweep, directory: Path | None = None, *, formats: Seque
 
     where = directory or found.directory
     with staged(where, sweep=True) as aside:
-        files = {found.path.name: "every run, a row each", "summary.json": _DOCUMENT}
+        files = {found.path.name: "one row per run", "summary.json": _DOCUMENT}
         made = sweep_page(found, {name: what for name, what in files.items() if (where / name).exists()})
         _write_page(aside, made, formats)
         forget_figures(where, made.figures, formats)
@@ -173,7 +173,7 @@ def publish_papers(reports: list[PaperReport], directory: Path, *, formats: Sequ
     from selfclock.report.papers import papers_page  # noqa: PLC0415
 
     with staged(directory) as aside:
-        _write_page(aside, papers_page(reports, {"claims.json": "the rows, and how they were made"}), formats)
+        _write_page(aside, papers_page(reports, {"claims.json": "the rows, with provenance"}), formats)
         write_document(aside, papers_document(reports))
     return directory / "report.html"
 

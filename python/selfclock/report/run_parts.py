@@ -47,7 +47,7 @@ def path_figures(result: Result) -> list[Illustration]:
     if flow is None or span is None:
         return []
     figures = []
-    caption = "Thick: a transmission; level: waiting; a slope: on the way along a link."
+    caption = "Thick: transmission; level: queueing; sloped: propagation."
     totals = result.summary["flows"][flows.index(flow)]
     last = (totals["rtt_mean_s"] or flow.delay_s) * 2
     if totals["goodput_bps"] and flow.packet_bytes:

@@ -24,7 +24,7 @@ else:
 #: Flows with a figure of their own.
 MOST_FIGURES = 8
 
-FILES = {"twin.json": "the numbers of the tables, and how they were made", "twin.parquet": "series of every flow"}
+FILES = {"twin.json": "the numbers of the tables, with provenance", "twin.parquet": "series of every flow"}
 
 
 def twin_page(twin: Twin) -> Page:
@@ -40,8 +40,8 @@ def twin_page(twin: Twin) -> Page:
     shown = twin.senders[:MOST_FIGURES]
     figures = [
         Illustration(
-            f"{sender.name}: window, rate, round-trip time, queue",
-            "One time axis: zooming one zooms all. The queue is that of the bottleneck.",
+            f"{sender.name}: window, rate, RTT, queue",
+            "The panels share a time axis. The queue is that of the bottleneck.",
             overlay(twin, index),
             id=f"twin-{index + 1}",
         )

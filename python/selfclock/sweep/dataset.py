@@ -226,7 +226,7 @@ def readable(path: Path, runs: int = 0) -> Iterator[None]:
         if path.is_dir():
             raise DamagedError(f"{path}: is a directory, and a sweep keeps its runs there: move it away") from None
         said = (str(error).splitlines() or [type(error).__name__])[0]
-        lost = f", and up to {runs:,} runs are made again" if runs else ""
+        lost = f", and up to {runs:,} runs are repeated" if runs else ""
         raise DamagedError(f"{path}: is damaged ({said}): remove it{lost}") from None
 
 

@@ -145,7 +145,7 @@ def _columns(points: Sequence[PointSummary], axis: str) -> tuple[list[_Column], 
             return [
                 _Column(_setting(path, value), _lines(members, {axis, path})) for value, members in by_value.items()
             ], []
-    note = f"{len(lines):,} settings are too many to be told apart here, so their points look alike."
+    note = f"{len(lines):,} settings are too many to distinguish, so their points look alike."
     return [_Column("", {"": list(points)}, joined=False)], [note]
 
 

@@ -8,9 +8,9 @@
   const SPEEDS = [1000, 500, 200, 100, 50, 20, 10, 5, 2, 1];
   // Pixels: of a row of hosts, around a node.
   const ROW = 30, ROOM = 15;
-  // A queue that never held more packets has no box, nor have those of hosts.
+  // Queues that never held more packets have no box, nor do those of hosts.
   const LEAST_QUEUE = 3;
-  // Seconds for which a dropped packet falls, as the reader sees them.
+  // Seconds of real time for which a dropped packet falls.
   const FALL = 0.6;
 
   const root = document.documentElement;
@@ -20,7 +20,7 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
   };
 
-  // The record: columns, and what is the case at a time.
+  // The record: columns, and the state at any time.
   class Record {
     constructor(document, buffer) {
       Object.assign(this, document);
@@ -31,7 +31,7 @@
         column[name] = new type(buffer.slice(offset, offset += length * type.BYTES_PER_ELEMENT));
       }
       Object.assign(this, { edge: column.edge, fate: column.fate });
-      // What is of the packet, for each of its hops.
+      // Properties of the packet, repeated for each hop.
       for (const name of ["number", "marked", "size", "group", "look"]) this[name] = column[name].constructor.from(column.packet, (row) => column[name][row]);
       const count = this.count = column.enter.length;
       for (const name of ["enter", "start", "sent", "arrive", "leave"]) this[name] = new Float64Array(count);
@@ -54,7 +54,7 @@
     carriesData(i) { return this.look[i] & DATA; }
     seconds(t) { return this.origin + t * this.tick; }
     ticks(seconds) { return (seconds - this.origin) / this.tick; }
-    // Calls `visit` with each hop that has begun and was not over before `t - grace`.
+    // Calls `visit` with each hop that began by `t` and did not end before `t - grace`.
     each(t, grace, visit) {
       for (let block = 0; block * BLOCK < this.count && this.enter[block * BLOCK] <= t; block++) {
         if (this.last[block] <= t - grace) continue;
@@ -88,12 +88,12 @@
       });
       return state;
     }
-    // Every time at which something happens to a packet, and where a queue changes.
+    // Times of all packet events and queue changes.
     get moments() {
       return this.known ??= Float64Array.from(new Set([...this.enter, ...this.start, ...this.arrive, ...this.leave]
         .filter((t) => t >= this.from && t <= this.until))).sort();
     }
-    // What happens at a time, in words.
+    // The events at a time, in words.
     told(t) {
       const words = [];
       this.each(t, 1, (i) => {
@@ -102,8 +102,8 @@
         if (this.fate[i] === DROPPED) { if (this.start[i] === t) words.push(`${what} dropped at ${link}`); }
         else if (this.fate[i] === LOST && this.arrive[i] === t) words.push(`${what} lost on ${link}`);
         else if (this.fate[i] === DELIVERED && this.leave[i] === t) words.push(`${what} delivered`);
-        else if (this.start[i] === t) words.push(`${what} begins to cross ${link}`);
-        else if (this.enter[i] === t) words.push(`${what} joins the queue of ${link}`);
+        else if (this.start[i] === t) words.push(`${what} starts on ${link}`);
+        else if (this.enter[i] === t) words.push(`${what} enters the queue of ${link}`);
         else if (this.arrive[i] === t) words.push(`${what} arrives from ${link}`);
       });
       return words;
@@ -127,7 +127,7 @@
     }
   }
 
-  // Where things are on a canvas of this width.
+  // The layout of a canvas of this width.
   class Scene {
     constructor(record, width) {
       this.record = record;
@@ -138,7 +138,7 @@
       this.step = (width - 2 * margin) / Math.max(record.extent[0], 0.6);
       // Pixels between a cable and its lanes, and of a packet of 1500 B across.
       [this.lane, this.thick] = width > 700 ? [9, 12] : [6, 8.5];
-      // Above the first row, what boxes need for a queue and its number.
+      // Room above the first row for a queue box and its number.
       const needed = record.edges.filter((edge) => this.boxed(edge)).map((edge) => this.lane + 2.5 * this.thick + 22 -
         ROW * Math.min(record.places[edge.a].y, record.places[edge.b].y));
       const top = Math.max(24, ...needed, 24 - ROW * Math.min(0, ...bends));
@@ -148,8 +148,7 @@
       this.ways = record.edges.map((edge) => this.way(edge));
     }
     boxed(edge) { return edge.most >= LEAST_QUEUE && this.record.places[edge.a].kind === "router"; }
-    // A lane of a cable: to the left of who goes along it. `at` gives the place at this distance in
-    // pixels.
+    // A lane of a cable, on the left in its direction. `at` maps a distance in pixels to a position.
     way(edge) {
       const [[ax, ay], [bx, by]] = [this.spots[edge.a], this.spots[edge.b]];
       const [mx, my] = [(ax + bx) / 2, (ay + by) / 2 + edge.bend * ROW];
@@ -197,7 +196,7 @@
       const wanted = record.rtt > 0 ? 3 / record.rtt : 30 / (record.end - record.begin);
       for (const speed of SPEEDS) this.speeds.add(new Option(speed === 1 ? "real time" : `1/${speed}`, String(speed)));
       this.speeds.value = String(SPEEDS.reduce((a, b) => Math.abs(Math.log(a / wanted)) < Math.abs(Math.log(b / wanted)) ? a : b));
-      // At first the picture shows a moment with much under way; to play begins at the beginning.
+      // The first picture shows a busy moment; playing starts at the beginning.
       this.fresh = true;
       this.t = this.busiest();
       this.listen();
@@ -258,7 +257,7 @@
       this.told.textContent = "";
       this.draw();
     }
-    // To the next time at which something happens to a packet, or the one before.
+    // Goes to the next or previous packet event.
     step(by) {
       this.stop();
       const { moments } = this.record;
@@ -339,7 +338,7 @@
       context.font = `${this.scene.width > 700 ? 13 : 12}px system-ui, sans-serif`;
       return context;
     }
-    // Black means an algorithm, too; on dark paper it is the colour of the words.
+    // Black is also an algorithm's colour; in dark mode it becomes the text colour.
     colour(i) { return this.tint(this.record.groups[this.record.group[i]].colour); }
     tint(colour) { return colour === "#000000" ? this.ink : colour; }
 
@@ -416,7 +415,7 @@
       c.restore();
     }
     thickness(i) { return this.scene.thick * (0.4 + 0.6 * Math.min(this.record.size[i], 1500) / 1500); }
-    // From its last bit to its first; what is shorter than can be seen is drawn as long as can be.
+    // From its last bit to its first, with a minimum visible length.
     packet(c, i) {
       const { record, scene, t } = this, way = scene.ways[record.edge[i]];
       const [start, sent, arrive] = [record.start[i], record.sent[i], record.arrive[i]];
@@ -434,7 +433,7 @@
         if (packets.length) this.words(c, `${packets.length}`, x, y + 4);
         return;
       }
-      // What a packet takes of the limit, and how much there is room for in the box.
+      // A packet's share of the limit, and the capacity of the box.
       const takes = (i) => unit === "B" ? record.size[i] : 1;
       const shown = limit && limit <= 20 * most * (unit === "B" ? 1500 : 1), room = shown ? limit : Math.max(most, 10);
       packets.sort((a, b) => record.start[a] - record.start[b] || a - b);
@@ -497,7 +496,7 @@
     }
     node(c, place, [x, y], held) {
       const { scene } = this;
-      // In the middle: what tells names apart stands at their ends.
+      // Elide the middle: names differ at their ends.
       const cut = (text, letters) => text.length <= letters ? text : `${text.slice(0, Math.max(letters - 3, 1))}…${text.slice(-2)}`;
       const ball = (shift) => {
         c.beginPath();
@@ -570,7 +569,7 @@
       c.lineTo(x(this.t), bottom);
       c.stroke();
     }
-    // A line; of many points within a pixel the greatest.
+    // A line through the maximum of each pixel column.
     curve(c, { colour, times, values, step }, x, y) {
       c.strokeStyle = colour;
       c.lineWidth = 1.4;
@@ -595,7 +594,7 @@
     const player = new Player(place);
     place.player = player;
     return player.load().catch((error) => {
-      player.told.textContent = "This browser cannot show the replay: it needs one of 2023 or later.";
+      player.told.textContent = "This browser cannot show the replay; use one from 2023 or later.";
       throw error;
     });
   };

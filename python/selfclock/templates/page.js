@@ -1,5 +1,5 @@
 "use strict";
-// Tables that sort, light and dark, and the charts: those in view first, from the top, the others when there is time. Nothing is fetched.
+// Sortable tables, light and dark themes, and charts, drawn from the top: those in view first, the others when idle. Nothing is fetched.
 (() => {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
@@ -7,7 +7,7 @@
   try { chosen = localStorage.getItem("selfclock-theme"); } catch { /* A file may have no storage. */ }
   // Paper is white.
   const dark = () => !printing && (chosen ?? (system.matches ? "dark" : "light")) === "dark";
-  // What fits between the margins of a sheet of A4 or Letter, in pixels.
+  // Width between the margins of A4 or Letter paper, in pixels.
   const SHEET = 680;
 
   // Packed texts: gzip in Base64.
@@ -18,7 +18,7 @@
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   };
   const unpack = (text) => unpacked(text).text();
-  // A document with arrays of numbers behind it: all first bytes of an array come first, then all second ones.
+  // A document followed by arrays of numbers, each stored as all first bytes, then all second bytes, and so on.
   const read = (buffer) => {
     const end = 4 + new DataView(buffer).getUint32(0, true);
     const known = new Map();
@@ -36,11 +36,11 @@
       (_, value) => value?.array !== undefined && value.bytes ? array(value) : value);
   };
   const unpackDocument = async (text) => read(await unpacked(text).arrayBuffer());
-  // For scripts of parts: `onTheme` calls what draws something when light and dark change.
+  // For scripts of parts: `onTheme` registers a function to call when the theme changes.
   const painters = [];
   window.selfclock = { unpack, unpackDocument, dark, onTheme: (paint) => painters.push(paint) };
 
-  // Greys are turned over in the dark; colours mean algorithms and stay.
+  // Greys are inverted in dark mode; colours denote algorithms and stay.
   const grey = (parts) => Math.max(...parts) - Math.min(...parts) <= 12;
   const other = (part) => Math.round(235 - part * 0.8);
   const turned = (value) => {
@@ -61,7 +61,7 @@
   const dressed = ({ data, layout }) => {
     const colour = (name) => getComputedStyle(root).getPropertyValue(name).trim();
     const looks = new Set(["line", "marker", "fillcolor"]);
-    // A key that is there but undefined is more than Plotly can bear.
+    // Plotly fails on keys whose value is undefined.
     const drawn = (trace) => Object.fromEntries(Object.entries(trace).map(([key, value]) => [key, looks.has(key) ? turned(value) : value]));
     const traces = dark() ? data.map(drawn) : data;
     const page = { ...layout, paper_bgcolor: colour("--paper"), plot_bgcolor: colour("--paper"),
@@ -76,7 +76,7 @@
     return [traces, page];
   };
 
-  // The buffers of all charts are unpacked early, so that a chart can be drawn at once when it is needed: for print.
+  // All charts are unpacked early, so that they can be drawn at once for printing.
   const charts = [...document.querySelectorAll(".chart")];
   const packed = (place) => place.querySelector("script").textContent;
   const draw = (place) => {
@@ -93,7 +93,7 @@
   };
   const refuse = (place) => {
     place.refused = true;
-    place.querySelector("div").textContent = "This browser cannot draw the chart: it needs one of 2023 or later.";
+    place.querySelector("div").textContent = "This browser cannot draw the chart; use one from 2023 or later.";
   };
   // Columns side by side that show the same x have one cursor.
   const follow = (chart) => {
@@ -111,7 +111,7 @@
     });
     chart.on("plotly_unhover", () => cursors.forEach((cursor) => { cursor.hidden = true; }));
   };
-  // While a frame's document is open the page counts as loading: who prints it after that finds all it needs.
+  // While a frame's document is open, the page counts as loading, so printing waits for the charts.
   const frame = Object.assign(document.createElement("iframe"), { hidden: true });
   document.body.append(frame);
   frame.contentDocument.open();
@@ -124,7 +124,7 @@
     place.ready = (async () => { place.buffer = await unpacked(packed(place)).arrayBuffer(); await library; })();
   const ready = Promise.all([library, ...charts.map((place) => place.ready)])
     .catch((error) => { charts.forEach(refuse); throw error; }).finally(() => { frame.contentDocument.close(); frame.remove(); });
-  // From the top, with a frame between: the first figure is on the screen before the next is drawn.
+  // From the top, one per frame: the first figure is visible before the next is drawn.
   const inView = new Set();
   let waiting = false;
   const drawInView = () => {

@@ -1,5 +1,5 @@
 "use strict";
-// The rows of the reproduced papers: filtered by a cell of the matrix, and their scenarios shown.
+// The rows of the reproduced papers: filters them by a cell of the matrix, and shows their scenarios.
 (() => {
   const filter = (section, cell) => {
     for (const row of section.querySelectorAll("tr[data-cell]")) row.hidden = cell !== null && row.dataset.cell !== cell;
@@ -25,7 +25,7 @@
     (row ? section.querySelector(".filter") : target).scrollIntoView();
   };
   addEventListener("hashchange", follow);
-  // A second click on the same link changes no address.
+  // A second click on the same link does not change the address.
   for (const link of document.querySelectorAll('a[href^="#"]')) link.addEventListener("click", () => setTimeout(follow));
   for (const bar of document.querySelectorAll(".filter"))
     bar.querySelector("button").addEventListener("click", () => {

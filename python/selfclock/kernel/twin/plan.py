@@ -76,7 +76,7 @@ def senders(scenario: Scenario) -> tuple[list[Sender], list[str]]:
     source = scenario._core.source_name
     topology = tomllib.loads(scenario.text)["network"].get("topology", "graph")
     if topology != "dumbbell":
-        raise TwinError(f"{source}: network.topology: a twin is made of a dumbbell; this is a {topology}")
+        raise TwinError(f"{source}: network.topology: a twin needs a dumbbell; this is a {topology}")
     found, notes = [], []
     for index, row in enumerate(json.loads(scenario._core.senders)):
         where = f"{source}: flow {row['name']}"

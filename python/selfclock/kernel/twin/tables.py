@@ -36,9 +36,9 @@ def tables(twin: Twin) -> list[Table]:
         ]
     return [
         Table("Side by side", ABOUT, list(COLUMNS), rows, texts=3),
-        Table("Distances", "How far the first is above the second.", list(DISTANCES), distances, texts=3),
-        Table("Runs", "", ["run", "drops at the bottleneck", "ACKs under the algorithm", "ACKs under Reno for want of "
-              "an answer", "valid"], [run_cells(column) for column in twin.columns], texts=1),
+        Table("Distances", "Difference of the first from the second.", list(DISTANCES), distances, texts=3),
+        Table("Runs", "", ["run", "drops at the bottleneck", "ACKs under the algorithm", "ACKs under Reno for lack of "
+              "a decision", "valid"], [run_cells(column) for column in twin.columns], texts=1),
     ]  # fmt: skip
 
 
