@@ -1,4 +1,4 @@
-/** The command that runs a scenario in a terminal, with the scenario in it. */
+/** A shell command that runs a scenario, with its text included. */
 export function command(toml: string): string {
   let end = "EOF";
   while (toml.split("\n").includes(end)) end += "F";

@@ -1,12 +1,12 @@
-/** Completion of scenario files: where the cursor is in the text, and what the schema allows there. */
+/** Completion of scenario files: the cursor's place in the text, and the schema's choices there. */
 
-/** Where the cursor is. */
+/** The cursor's place. */
 export interface Spot {
-  /** Keys of the tables around it. */
+  /** Keys of the enclosing tables. */
   path: string[];
-  /** The key whose value is being written; null: a key is. */
+  /** The key whose value is being written; null while a key is. */
   key: string | null;
-  /** What is written of the word so far, an opening quote included. */
+  /** The word so far, with its opening quote. */
   word: string;
 }
 
@@ -16,7 +16,7 @@ export interface Proposal {
   kind: "key" | "value";
 }
 
-/** A node of a JSON Schema, as far as this reads it. */
+/** The parts of a JSON Schema node that completion needs. */
 interface Node {
   $ref?: string;
   $defs?: Record<string, Node>;
@@ -44,7 +44,7 @@ export function spot(before: string): Spot | null {
   if (/^\s*\[/.test(last) && !last.includes("=")) return null;
   let table: string[] = [];
   let statement = last;
-  // A value in brackets can reach over several lines: the statement begins where a line has a key and no bracket is open.
+  // A value in brackets can span lines: a statement begins at a line with a key outside brackets.
   for (let at = lines.length - 1; at >= 0; at--) {
     const line = lines[at] ?? "";
     const header = HEADER.exec(line);
@@ -57,7 +57,7 @@ export function spot(before: string): Spot | null {
   return within(table, statement);
 }
 
-/** Brackets that are open at the end of a text. */
+/** Unclosed brackets at the end of a text. */
 function depth(text: string): number {
   let open = 0, quote = false;
   for (const letter of text) {
@@ -110,7 +110,7 @@ function within(table: string[], statement: string): Spot | null {
       }
       case ",": {
         const list = stack[stack.length - 1];
-        // In a list the next element is of the same key; in a table the next is a key.
+        // In a list another value of the same key follows; in a table a key.
         if (list && list.key === key && list.path === path) word = "";
         else {
           path = list ? (list.key === null ? list.path : [...list.path, list.key]) : table;
@@ -133,7 +133,7 @@ export class Schema {
     this.root = (typeof schema === "object" && schema !== null ? schema : {}) as Node;
   }
 
-  /** What can stand at a spot. */
+  /** Choices at a place. */
   proposals({ path, key }: Spot): Proposal[] {
     const tables = path.reduce<Node[]>((nodes, name) => nodes.flatMap((node) => this.under(node, name)), [this.root]);
     if (key === null) return this.keysOf(tables);
@@ -169,7 +169,7 @@ export class Schema {
     });
   }
 
-  /** A node and everything that it may be instead. */
+  /** A node and its alternatives. */
   private branches(node: Node, depth = 0): Node[] {
     if (depth > 8) return [];
     const target = node.$ref?.startsWith("#/$defs/") ? this.root.$defs?.[node.$ref.slice(8)] : undefined;

@@ -1,4 +1,4 @@
-/** The settings beside the plots: sliders, the queue, the flows. They change the text and nothing else. */
+/** The settings beside the plots: sliders, queue, flows. They only change the text. */
 
 import { button, element } from "./dom.ts";
 import {
@@ -11,7 +11,7 @@ import { isDark, onTheme } from "./theme.ts";
 import { Document } from "./toml.ts";
 import { timeText } from "./units.ts";
 
-/** Parts of an algorithm as the list of a flow shows them. */
+/** Algorithm parts in a flow's menu. */
 const PARTS: Record<string, string> = { window: "Windows", model: "Models", start: "Starts", estimate: "Estimators" };
 
 export class Controls {
@@ -20,20 +20,20 @@ export class Controls {
   private algorithms: Algorithm[] = [];
   private queues: string[] = [];
 
-  /** `change` receives every text that a control has made. */
+  /** `change` receives the text after each change. */
   constructor(private readonly place: HTMLElement, private readonly change: (text: string) => void) {
     place.addEventListener("submit", (event) => event.preventDefault());
     onTheme(() => this.rebuild());
   }
 
-  /** The lists to choose from. */
+  /** Choices of the menus. */
   offer(algorithms: Algorithm[], queues: string[]): void {
     this.algorithms = algorithms;
     this.queues = queues;
     this.rebuild();
   }
 
-  /** Shows what a text says. A text that is no TOML leaves the controls as they are, but off. */
+  /** Shows the settings of a text. Invalid TOML disables the controls. */
   show(text: string): void {
     let document: Document;
     try {
@@ -57,7 +57,7 @@ export class Controls {
     if (this.text) this.show(this.text);
   }
 
-  /** Writes a change and goes on from it, so that a second one of the same gesture does not undo the first. */
+  /** Applies a change to the latest text, so that successive changes of a gesture add up. */
   private put(text: string): void {
     this.text = text;
     this.change(text);
@@ -71,7 +71,7 @@ export class Controls {
       if (!slider || !output) continue;
       output.textContent = knob.shown(knob.value);
       slider.setAttribute("aria-valuetext", knob.shown(knob.value));
-      // A slider that is being dragged stays under the pointer.
+      // A dragged slider stays under the pointer.
       if (document.activeElement !== slider) slider.value = String(positionOf(knob.scale, knob.value));
     }
   }
@@ -110,7 +110,7 @@ export class Controls {
     const box = element("fieldset", {}, element("legend", {}, total === 1 ? "1 flow" : `${total} flows`));
     const add = button("Add a flow", () => this.put(withFlow(new Document(this.text), flows[flows.length - 1]?.algorithm ?? "cubic")), { "data-knob": "add" });
     box.append(...flows.slice(0, 20).map((flow) => this.flow(flow, colours[flow.index]?.colour ?? "", flows.length > 1)));
-    if (flows.length > 20) box.append(element("p", {}, `and ${flows.length - 20} more, in the text`));
+    if (flows.length > 20) box.append(element("p", {}, `and ${flows.length - 20} more in the text`));
     if (document.length("flow") > 0) box.append(add);
     return box;
   }

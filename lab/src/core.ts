@@ -14,7 +14,7 @@ interface Exports {
   panic_length(): number;
 }
 
-/** What a run may come to, and how fast this browser is. */
+/** Limits of a run, and the speed of this browser. */
 export interface Limits {
   most_packet_hops: number;
   packet_hops_per_s: number;
@@ -32,7 +32,7 @@ export interface About {
   queues: string[];
 }
 
-/** The simulator does not do what was asked. */
+/** A refusal by the simulator. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.text);
@@ -42,21 +42,21 @@ export class Refused extends Error {
 type Slot = { array: "f64" | "u32" | "u8"; at: number; length: number };
 
 const TYPES = { f64: Float64Array, u32: Uint32Array, u8: Uint8Array };
-const NO_MEMORY = "the browser has no more memory for it: a shorter run or a longer record.interval needs less";
+const NO_MEMORY = "out of memory in the browser; shorten the run or lengthen record.interval";
 
-/** An address beyond 2 GiB comes out of the module as a negative number: it has no unsigned ones. */
+/** WebAssembly integers are signed: an address beyond 2 GiB arrives as a negative number. */
 const unsigned = (value: number): number => value >>> 0;
 
 function isSlot(value: unknown): value is Slot {
   return typeof value === "object" && value !== null && "array" in value && "at" in value;
 }
 
-/** The refusal of a run that failed without a place in the scenario. */
+/** The refusal of a run that failed at no particular place in the scenario. */
 export function failed(message: string): Refusal {
   return { kind: "failed", text: message, message, help: "", key: "", line: null, column: null, source: "" };
 }
 
-/** The module with its runs. After a trap it starts afresh: runs that were under way are gone. */
+/** The module with its runs. A trap restarts it and discards all runs in progress. */
 export class Core {
   readonly #module: WebAssembly.Module;
   #exports: Exports;
@@ -79,7 +79,7 @@ export class Core {
   check(scenario: ScenarioText, limits: Limits): Scenario {
     return this.#ask({ check: { scenario: text(scenario), limits } }) as Scenario;
   }
-  /** A run at time zero. With `packets` they are recorded, and it ends at the end of their window. */
+  /** A run at time zero. With `packets` it records packets, and ends at the end of that window. */
   open(
     scenario: ScenarioText,
     limits: Limits,
@@ -123,7 +123,7 @@ export class Core {
       const reason = this.#bytes(this.#exports.panic(), this.#exports.panic_length());
       this.#exports = new WebAssembly.Instance(this.#module, {}).exports as unknown as Exports;
       const why = new TextDecoder().decode(reason);
-      // An allocation that fails traps without a panic; so does a stack that overflows.
+      // A failed allocation or a stack overflow traps without a panic.
       throw new Refused(failed(why || (trap instanceof WebAssembly.RuntimeError ? NO_MEMORY : String(trap))));
     }
     if (typeof reply === "object" && reply !== null && "refusal" in reply) throw new Refused(reply.refusal as Refusal);
@@ -138,7 +138,7 @@ export class Core {
   #reply(): unknown {
     const { json, json_length, arrays, arrays_length } = this.#exports;
     const text = new TextDecoder().decode(this.#bytes(json(), json_length()));
-    // A copy, for the module's memory is moved as it grows.
+    // Copied, because the module's memory moves when it grows.
     const { buffer } = this.#bytes(arrays(), arrays_length());
     return JSON.parse(text, (_, value: unknown) =>
       isSlot(value) ? new TYPES[value.array](buffer, value.at, value.length) : value,
@@ -150,7 +150,7 @@ function text({ toml, source, overrides }: ScenarioText): ScenarioText {
   return { toml, ...(source === undefined ? {} : { source }), ...(overrides === undefined ? {} : { overrides }) };
 }
 
-/** The buffers of the typed arrays in a reply, to be transferred: one, which all of them share. */
+/** The buffer to transfer, which all typed arrays of a reply share. */
 export function buffers(reply: Columns | Hops): ArrayBuffer[] {
   const array = "time_s" in reply ? reply.time_s : reply.link;
   return [array.buffer as ArrayBuffer];

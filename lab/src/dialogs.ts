@@ -1,11 +1,11 @@
-/** Share, the command for the terminal, keys. */
+/** Dialogs: sharing, the terminal command, keys. */
 
 import { command } from "./command.ts";
 import { button, byId, element } from "./dom.ts";
 
 const KEYS: readonly (readonly [string, string])[] = [
   ["Space", "play or pause the packets"],
-  ["A, Shift+A", "to the next ACK that reaches a sender, to the one before"],
+  ["A, Shift+A", "next, previous ACK to reach a sender"],
   [", and .", "slower, faster"],
   ["P", "choose a preset"],
   ["E", "edit the text (Ctrl+Space completes, Tab leaves)"],
@@ -13,7 +13,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["T", "open in the terminal"],
   ["G", "you are the congestion control"],
   ["D", "dark or light"],
-  ["Esc", "stop a run that takes long"],
+  ["Esc", "stop a long run"],
   ["in the plots", "arrows move the cursor, + and - zoom, 0 shows everything, Enter moves the packets there"],
 ];
 
@@ -24,7 +24,7 @@ function open(title: string, ...body: (Node | string)[]): void {
   dialog.showModal();
 }
 
-/** A text to copy, with a button that does it. */
+/** A text with a copy button. */
 function copyable(text: string, rows: number): HTMLElement {
   const area = element("textarea", { readonly: true, rows, spellcheck: "false", "aria-label": "Text to copy" });
   area.value = text;
@@ -41,7 +41,7 @@ export function showLink(link: string): void {
 }
 
 export function showCommand(toml: string, fingerprint: Promise<string>): void {
-  const about = "The same run, to the last bit, with its page of figures. In PowerShell save the TOML instead, and type the last line.";
+  const about = "The same run, to the last bit, with a report. In PowerShell, save the TOML file and run the last line.";
   const proof = element("p", {});
   fingerprint.then((text) => (proof.textContent = `Fingerprint of this run, the same on every machine: ${text}`), () => undefined);
   open("Open in the terminal", element("p", {}, about), copyable(command(toml), 14), proof);

@@ -1,4 +1,4 @@
-/** Small helpers for elements. Text is always set as text, never as markup. */
+/** Helpers for elements. Text is never interpreted as markup. */
 
 type Attributes = Record<string, string | number | boolean>;
 
@@ -15,7 +15,7 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** The element with an id, of a kind. Throws if the page has none. */
+/** The element with an id, of the given class; throws if the page has none. */
 export function byId<T extends HTMLElement>(id: string, kind: new () => T): T {
   const found = document.getElementById(id);
   if (!(found instanceof kind)) throw new Error(`the page has no ${id}`);

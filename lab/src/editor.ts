@@ -1,4 +1,4 @@
-/** The scenario as text: highlighted, completed from the schema, errors at their line. Loaded after the first plot. */
+/** The text editor: highlighting, completion from the schema, located errors. Loaded after the first plot. */
 
 import { type CompletionContext, type CompletionResult, autocompletion, closeBrackets, completionKeymap } from "@codemirror/autocomplete";
 import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
@@ -34,7 +34,7 @@ const LOOK = EditorView.theme({
 export class Editor {
   private readonly view: EditorView;
   private schema: Schema | null = null;
-  /** A change that the page makes is none that the reader makes. */
+  /** Whether the page, not the user, is changing the text. */
   private quiet = false;
 
   constructor(place: HTMLElement, text: string, change: (text: string) => void) {
@@ -61,7 +61,7 @@ export class Editor {
     this.schema = new Schema(schema);
   }
 
-  /** Shows a text that changed elsewhere; the smallest change, so that the cursor and the view stay. */
+  /** Shows a text changed elsewhere by the smallest edit, which keeps cursor and view. */
   show(text: string): void {
     const before = this.view.state.doc.toString();
     if (before === text) return;
@@ -74,7 +74,7 @@ export class Editor {
     this.quiet = false;
   }
 
-  /** Marks an error at its line, or clears all. */
+  /** Marks an error at its line, or clears the mark. */
   blame(refusal: Refusal | null): void {
     const diagnostics: Diagnostic[] = [];
     if (refusal) {
@@ -87,7 +87,7 @@ export class Editor {
     this.view.dispatch(setDiagnostics(this.view.state, diagnostics));
   }
 
-  /** Puts the cursor at a line. */
+  /** Moves the cursor to a line. */
   reveal(line: number): void {
     const { doc } = this.view.state;
     const at = doc.line(Math.min(Math.max(line, 1), doc.lines)).from;

@@ -1,4 +1,4 @@
-/** Live figures in other pages: a still picture in `<div class="live" data-live="...">` becomes plots and packets when it comes into view. */
+/** Live figures in other pages: a still image in `<div class="live" data-live="...">` becomes plots and packets when visible. */
 
 import { element } from "./dom.ts";
 import { Engine } from "./engine.ts";
@@ -6,11 +6,11 @@ import { Motion } from "./motion.ts";
 import { Plots } from "./plots.ts";
 import { setTheme } from "./theme.ts";
 
-/** What a figure says in `data-live`. */
+/** Settings of a figure, from `data-live`. */
 interface Figure {
   panels: string[];
   motion: boolean;
-  /** Scenarios to choose from, with the words on their buttons. */
+  /** Scenarios to choose from, by the text of their buttons. */
   variants: { label: string; toml: string }[];
 }
 
@@ -23,7 +23,7 @@ const shared = (): Engine => (engine ??= new Engine(new URL("worker.js", script)
 async function enliven(place: HTMLElement): Promise<void> {
   const figure = JSON.parse(place.dataset["live"] ?? "") as Figure;
   const simulator = shared();
-  // Where the simulator cannot be loaded the still picture stays.
+  // Without the simulator the still image stays.
   await simulator.ready;
   const tabs = element("div", { class: "live-tabs", role: "group", "aria-label": "Variants" });
   const legend = element("div", { class: "legend" }), charts = element("div"), moving = element("div", { class: "motion" });
@@ -38,7 +38,7 @@ async function enliven(place: HTMLElement): Promise<void> {
     const variant = figure.variants[index];
     if (!variant) return;
     [...tabs.children].forEach((tab, at) => tab.setAttribute("aria-pressed", String(at === index)));
-    // Figures of one page run one after another; none supersedes another.
+    // Figures of a page run in turn; none supersedes another.
     const run = await simulator.run(variant.toml, `figure-${place.id}-${index}`);
     plots.show(run.scenario, run.columns);
     await motion?.show(variant.toml, run.scenario, 0);
@@ -65,7 +65,7 @@ function theme(): void {
 
 function begin(): void {
   const places = document.querySelectorAll<HTMLElement>("div.live[data-live]");
-  // Pages that are opened as files cannot load a worker; their pictures are stills.
+  // Pages opened as files cannot load a worker; their images stay still.
   if (places.length === 0 || location.protocol === "file:") return;
   theme();
   const seen = new IntersectionObserver((entries) => {

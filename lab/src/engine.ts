@@ -1,11 +1,11 @@
-/** The page's side of the worker: one promise a request, and the latest of a lane wins. */
+/** The page's side of the worker: one promise per request; the latest in a lane wins. */
 
 import type { Algorithm, Columns, Hops, Refusal, Reply, Request, Scenario, Step, Summary } from "./protocol.ts";
 
-/** A request that was superseded or stopped: no error, and nothing to show. */
+/** A superseded or stopped request: not an error, without a result. */
 export class Cancelled extends Error {}
 
-/** A scenario that is refused, or a run that failed. */
+/** A refused scenario or a failed run. */
 export class Refused extends Error {
   constructor(readonly refusal: Refusal) {
     super(refusal.message);
@@ -44,7 +44,7 @@ export class Engine {
         else this.take(data);
       });
     });
-    // Whoever asks for it hears of a failure; one that nobody asked for is no unhandled rejection.
+    // Callers see a failure; without a caller it is not an unhandled rejection.
     this.ready.catch(() => undefined);
   }
 
@@ -52,7 +52,7 @@ export class Engine {
     return this.ready.then((ready) => ready.algorithms);
   }
 
-  /** Runs a scenario; `Cancelled` when a later run of the lane begins. */
+  /** Runs a scenario; rejects with `Cancelled` when a later run of the lane starts. */
   async run(toml: string, lane = "run"): Promise<Run> {
     let scenario: Scenario | undefined;
     let columns: Columns | undefined;
@@ -87,21 +87,21 @@ export class Engine {
     return reply.type === "schema" ? reply.schema : null;
   }
 
-  /** Opens a run whose flow is steered from outside. */
+  /** Opens a run with a flow whose rate is set from outside. */
   async steer(toml: string, flow: string): Promise<Scenario> {
     const reply = await this.ask({ type: "steer", toml, flow }, undefined, "opened");
     if (reply.type !== "opened") throw new Error("The simulator gave no scenario.");
     return reply.scenario;
   }
 
-  /** Goes on for `length_s` with a rate on the wire; what the sender saw of it. */
+  /** Advances by `length_s` at a rate on the wire; returns the sender's observations. */
   async step(rate_bps: number, length_s: number): Promise<Step> {
     const reply = await this.ask({ type: "steer-step", rate_bps, length_s }, undefined, "step");
     if (reply.type !== "step") throw new Error("The simulator gave no step.");
     return reply.step;
   }
 
-  /** Ends a steered run: its result so far. */
+  /** Ends such a run and returns its result so far. */
   async steerEnd(): Promise<{ columns: Columns; summary: Summary }> {
     let columns: Columns | undefined;
     const reply = await this.ask({ type: "steer-end" }, (each) => {
@@ -111,7 +111,7 @@ export class Engine {
     return { columns, summary: reply.summary };
   }
 
-  /** Stops everything that is under way; its promises are rejected with `Cancelled`. */
+  /** Stops all requests; their promises are rejected with `Cancelled`. */
   cancel(): void {
     for (const id of this.waiting.keys()) this.post({ type: "cancel", id }, () => undefined);
   }
@@ -138,7 +138,7 @@ export class Engine {
     });
   }
 
-  /** Messages wait for the simulator in the order in which they were sent: a cancellation must not overtake its request. */
+  /** Messages wait for the simulator in order: a cancellation must not overtake its request. */
   private post(request: Request, fail: (reason: Error) => void): void {
     this.ready.then(() => this.worker.postMessage(request), fail);
   }

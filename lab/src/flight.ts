@@ -1,8 +1,8 @@
-/** What a record of packets says of a moment: who waits, who is on a wire, who has fallen. */
+/** The packets of a record at one moment: queued, on a wire, dropped. */
 
 import type { Hops } from "./protocol.ts";
 
-// The values of the protocol's `const enum`s, which a bundler cannot inline from a file of types.
+// Values of the protocol's `const enum`s, which a bundler cannot inline from a type file.
 export const DROPPED = 1, LOST = 2, DELIVERED = 3;
 export const BACK = 1, RETRANSMISSION = 2, DATA = 4, MARKED = 8;
 
@@ -20,9 +20,9 @@ export function after(values: ArrayLike<number>, value: number): number {
 }
 
 export class Flight {
-  /** Longest time of a packet on a link, its wait included. */
+  /** Longest time of a packet on a link, queueing included. */
   private readonly longest: number;
-  /** Times at which ACKs reach senders, in order, and the row of each. */
+  /** Arrival times of ACKs at senders, in order, with their rows. */
   readonly acks: { time: number; row: number }[];
 
   constructor(readonly hops: Hops) {
@@ -40,7 +40,7 @@ export class Flight {
     return ((this.hops.look[row] ?? 0) & bit) !== 0;
   }
 
-  /** Calls `visit` with each row that has begun at `t` and was not over before `t - grace`. */
+  /** Calls `visit` with each row that began by `t` and did not end before `t - grace`. */
   each(t: number, grace: number, visit: (row: number, phase: Phase) => void): void {
     const { enter_s } = this.hops;
     const end = after(enter_s, t);
@@ -58,7 +58,7 @@ export class Flight {
     return t < (arrive_s[row] ?? 0) ? "flying" : "gone";
   }
 
-  /** The most packets that waited at once before a link. */
+  /** The longest queue of a link, in packets. */
   mostWaiting(link: number): number {
     const { enter_s, start_s, fate } = this.hops;
     const comes: number[] = [], goes: number[] = [];
@@ -77,34 +77,34 @@ export class Flight {
     return most;
   }
 
-  /** When a dropped or lost packet fell. */
+  /** Time of a packet's drop or loss. */
   fell(row: number): number {
     return (this.hops.fate[row] === DROPPED ? this.hops.enter_s[row] : this.hops.sent_s[row]) ?? 0;
   }
 
-  /** Parts of the wire between which a flying packet's first and last bit are, 0 to 1. */
+  /** Positions of a packet's first and last bit on the wire, 0 to 1. */
   extent(row: number, t: number): [number, number] {
     const start = this.hops.start_s[row] ?? 0, sent = this.hops.sent_s[row] ?? 0, arrive = this.hops.arrive_s[row] ?? 0;
     const propagation = arrive - sent;
-    // A wire without delay: the packet is all over it while it is sent.
+    // A wire without delay: the packet covers it while it is sent.
     if (propagation <= 0) return [0, Math.min(1, (t - start) / Math.max(sent - start, 1e-12))];
     const at = (since: number): number => Math.min(Math.max((t - since) / propagation, 0), 1);
     return [at(sent), at(start)];
   }
 
-  /** The next ACK that reaches a sender after `t`, or the last one before it. */
+  /** The next ACK to reach a sender after `t`, or the last before it. */
   ack(t: number, forwards: boolean): { time: number; row: number } | null {
     const times = this.acks.map(({ time }) => time);
     const index = forwards ? after(times, t + 1e-12) : after(times, t - 1e-12) - 1;
     return this.acks[index] ?? null;
   }
 
-  /** Segments that a flow's sender lets go upon an ACK; `first` is the first link on their way. */
+  /** Segments that an ACK releases at a flow's sender; `first` is the first link of its path. */
   released(row: number, first: number | undefined): number {
     const time = this.hops.arrive_s[row] ?? 0, flow = this.hops.flow[row];
     const { enter_s, link } = this.hops;
     let released = 0;
-    // Times are rounded to a float's 1e-16 of the run, not to picoseconds.
+    // Times are rounded to 1e-16 of the run (double precision), not to picoseconds.
     for (let each = after(enter_s, time - 1e-11); each < enter_s.length && (enter_s[each] ?? 0) <= time + 1e-11; each++) {
       if (this.hops.flow[each] === flow && link[each] === first && this.is(each, DATA)) released++;
     }

@@ -1,4 +1,4 @@
-/** You are the congestion control: the reader sets the rate, the simulator carries it over a hidden link. */
+/** You are the congestion control: the user sets the sending rate over a hidden link. */
 
 import uPlot from "uplot";
 import { button, element } from "./dom.ts";
@@ -10,16 +10,16 @@ import { rate, span } from "./series.ts";
 import { isDark, paint } from "./theme.ts";
 import { digits, percent, timeText } from "./units.ts";
 
-/** Simulated seconds of a step, which are as many of the reader. */
+/** Length of a step, in simulated and real seconds. */
 const STEP_S = 0.1;
-/** Rates that can be set, Mbit/s, and what an arrow key multiplies by. */
+/** Range of rates, Mbit/s, and the factor of an arrow key. */
 const LEAST = 0.5, MOST = 50, KEY = 1.12;
 const RIVALS = [["CUBIC", "cubic"], ["BBRv3", "bbr3"]] as const;
 
 const ABOUT = `Move the pointer over the plot, or press the arrow keys, to set the rate at which you send. You see what a sender sees: what was
-delivered, how long it took, what was lost. Fill the link, keep the round-trip time short, lose nothing. Its rate changes, and nobody tells you when.`;
+delivered, the RTT, and what was lost. Fill the link, keep the RTT short, lose nothing. The rate changes without notice.`;
 
-/** The reader's colour, which no algorithm has. */
+/** The user's colour, which no algorithm has. */
 const yours = (): string => (isDark() ? "#B788F0" : "#8833DD");
 
 type Row = [time: number, sent: number, delivered: number, rtt: number];
@@ -101,7 +101,7 @@ export class Game {
     this.running = false;
   }
 
-  /** Steps as time passes, until the run is over; a page that is not seen waits. */
+  /** Steps in real time until the run is over; a hidden page pauses. */
   private async go(): Promise<void> {
     let due = performance.now();
     while (this.running) {
@@ -128,7 +128,7 @@ export class Game {
     const lost = step && step.lost_bytes + step.delivered_bytes > 0 ? step.lost_bytes / (step.lost_bytes + step.delivered_bytes) : 0;
     this.now.replaceChildren(
       cell(`${digits(this.rate)} Mbit/s`, "you send"), cell(`${digits(delivered)} Mbit/s`, "delivered"),
-      cell(step && step.rtt_s > 0 ? timeText(step.rtt_s) : "–", "round-trip time"), cell(percent(lost, 2), "lost just now"),
+      cell(step && step.rtt_s > 0 ? timeText(step.rtt_s) : "–", "RTT"), cell(percent(lost, 2), "loss now"),
       cell(`${digits(Math.max(0, this.link.duration_s - (step?.now_s ?? 0)), 3)} s`, "left"));
   }
 
@@ -187,7 +187,7 @@ export class Game {
     }, data, box);
   }
 
-  /** Shows the link, and what the two algorithms made of it. */
+  /** Shows the link, and the results of the two algorithms. */
   private async reveal(columns: Columns, you: FlowSummary): Promise<void> {
     const runs = [];
     for (const [label, algorithm] of RIVALS) {
@@ -212,7 +212,7 @@ export class Game {
   }
 
   private table(rows: { label: string; colour: string; flow: FlowSummary }[]): void {
-    const head = ["", "Points", "Goodput", "of the link", "RTT mean", "above the empty path", "Retransmitted"];
+    const head = ["", "Points", "Goodput", "of the link", "RTT mean", "over the empty path", "Retransmitted"];
     const body = rows.map(({ label, colour, flow }) => {
       const score = scoreOf(this.link, flow);
       const mark = element("i");
@@ -221,7 +221,7 @@ export class Game {
         percent(score.delay, 3), percent(score.loss, 2)];
       return element("tr", {}, element("td", {}, mark, label), ...cells.map((text) => element("td", {}, text)));
     });
-    const about = `Points: 100 × (goodput as a share of the link − half of the delay above the empty path − retransmissions as a share of what was sent). The empty path takes ${this.link.rtt_ms} ms, the buffer holds ${this.link.buffer_bdp} bandwidth-delay products of the first rate.`;
+    const about = `Points: 100 × (goodput as a share of the link − half of the delay relative to the empty path − retransmitted share). The empty path has an RTT of ${this.link.rtt_ms} ms, and the buffer is ${this.link.buffer_bdp} BDP at the first rate.`;
     this.result.replaceChildren(element("table", { class: "score" }, element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text))), ...body), element("p", {}, about));
   }
 }

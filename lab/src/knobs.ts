@@ -1,18 +1,18 @@
-/** What sliders and lists set, read from a scenario's text and written into it. */
+/** The settings of sliders and menus, read from and written to a scenario's text. */
 
 import { Document, type Path } from "./toml.ts";
 import { bps, digits, rateText, rateValue, seconds, timeText, timeValue } from "./units.ts";
 
-/** A slider from `low` to `high`, even in the logarithm; below `low` is zero if `zero` is set. */
+/** A logarithmic slider from `low` to `high`, with zero below `low` if `zero` is set. */
 export interface Scale {
   low: number;
   high: number;
   zero?: boolean;
 }
 
-/** Positions of every slider: 0 to STEPS. */
+/** Slider positions are 0 to STEPS. */
 export const STEPS = 1000;
-/** Of a scale with zero, the positions that mean zero. */
+/** Number of positions that mean zero, on a scale with zero. */
 const NOTHING = 40;
 
 /** The value at a position of a slider. */
@@ -23,7 +23,7 @@ export function valueAt(scale: Scale, position: number): number {
   return Number(digits(scale.low * (scale.high / scale.low) ** part, 3));
 }
 
-/** The position of a value; what is beyond an end is at the end. */
+/** The position of a value, clamped to the ends. */
 export function positionOf(scale: Scale, value: number): number {
   const first = scale.zero ? NOTHING : 0;
   if (value <= 0) return 0;
@@ -40,7 +40,7 @@ export const SCALES = {
   duration: { low: 1, high: 600 },
 } satisfies Record<string, Scale>;
 
-/** A slider with what it stands at now. */
+/** A slider with its current value. */
 export interface Knob {
   name: string;
   scale: Scale;
@@ -54,7 +54,7 @@ const lossText = (value: number): string => (value === 0 ? "none" : `${digits(va
 const bufferText = (value: number): string => `${digits(value, 2)} BDP`;
 const packetsText = (value: number): string => `${Math.round(value).toLocaleString("en")} packets`;
 
-/** The link that the sliders act on: a dumbbell's bottleneck, a parking lot's hop, a graph's first link with a limited queue. */
+/** The link that the sliders control: a dumbbell's bottleneck, a parking lot's hop, or a graph's first link with a limited queue. */
 export function bottleneckOf(document: Document): Path | null {
   switch (document.value("network", "topology")) {
     case "dumbbell":
@@ -74,7 +74,7 @@ export function bottleneckOf(document: Document): Path | null {
   }
 }
 
-/** Propagation delay of a dumbbell without that of its bottleneck, both ways, in seconds. */
+/** Round-trip propagation delay of a dumbbell without its bottleneck, in seconds. */
 function accessRoundTrip(document: Document): number {
   const access = seconds(document.value("network", "access", "delay")) ?? 0;
   const sink = seconds(document.value("network", "sink_access", "delay")) ?? access;
@@ -100,7 +100,7 @@ function rttKnob(document: Document, link: Path): Knob | null {
   return { name, scale: SCALES.rtt, value, shown: (each) => timeText(each), set };
 }
 
-/** Where the limit of a link's queue is written. */
+/** Path of the limit of a link's queue. */
 function limitPath(document: Document, link: Path): Path {
   return document.has(...link, "queue") && document.value(...link, "queue") === undefined ? [...link, "queue", "limit"] : [...link, "queue"];
 }
@@ -129,7 +129,7 @@ function lossKnob(document: Document, link: Path): Knob | null {
   return { name: "Random loss", scale: SCALES.loss, value: Number(document.value(...path, "probability") ?? 0), shown: lossText, set };
 }
 
-/** The sliders that a scenario has. */
+/** The sliders of a scenario. */
 export function knobsOf(document: Document): Knob[] {
   const knobs: Knob[] = [];
   const link = bottleneckOf(document);
@@ -153,7 +153,7 @@ export function knobsOf(document: Document): Knob[] {
   return knobs;
 }
 
-/** Sets the rate of the bottleneck; access links that would become slower than it are raised with it. */
+/** Sets the rate of the bottleneck, and raises access links that would become slower. */
 function withRate(document: Document, link: Path, rate: string): string {
   const text = document.set([...link, "rate"], `"${rate}"`);
   const access = bps(document.value("network", "access", "rate"));
@@ -162,7 +162,7 @@ function withRate(document: Document, link: Path, rate: string): string {
   return new Document(text).set(["network", "access", "rate"], `"${rateValue(wanted * 10)}"`);
 }
 
-/** The queue discipline of the bottleneck, and what sets it; null without a bottleneck. */
+/** The queue discipline of the bottleneck, with its setter; null without a bottleneck. */
 export function queueOf(document: Document): { value: string; set: (discipline: string) => string } | null {
   const link = bottleneckOf(document);
   if (!link) return null;
@@ -185,7 +185,7 @@ export interface FlowKnob {
   start: number;
 }
 
-/** The flows of the text, in its order. */
+/** The flows of the text, in order. */
 export function flowsOf(document: Document): FlowKnob[] {
   return Array.from({ length: document.length("flow") }, (_, index) => ({
     index,
@@ -208,10 +208,10 @@ function algorithmOf(document: Document, index: number): string {
   return part("model") ?? ([part("window"), part("start")].filter((each) => each !== undefined).join("+") || "reno");
 }
 
-/** What of ECN an algorithm needs to work as its authors meant. */
+/** The ECN setting that an algorithm is designed for. */
 const NEEDS_ECN: Record<string, string> = { prague: "accurate" };
 
-/** The text with another algorithm for a flow; Prague gets the ECN feedback that it needs, and takes it with it when it goes. */
+/** The text with another algorithm for a flow, and the ECN setting that it needs; leaving Prague resets ECN. */
 export function withAlgorithm(document: Document, index: number, algorithm: string): string {
   const before = algorithmOf(document, index);
   let text = document.set(["flow", index, "congestion_control"], JSON.stringify(algorithm));
@@ -223,7 +223,7 @@ export function withAlgorithm(document: Document, index: number, algorithm: stri
     const alone = now.keys("flow", index, "transport").length === 1;
     text = alone ? now.removed("flow", index, "transport") : now.removed(...path);
   }
-  // A name that says the algorithm would now say another.
+  // A flow named after its algorithm is renamed.
   if (document.value("flow", index, "name") === before) text = renamed(new Document(text), index, algorithm);
   return text;
 }
@@ -239,7 +239,7 @@ function renamed(document: Document, index: number, wanted: string): string {
 export const withCount = (document: Document, index: number, count: number): string =>
   count === 1 ? document.removed("flow", index, "count") : document.set(["flow", index, "count"], String(count));
 
-/** The text with a further flow; in a graph it takes the way of the first. */
+/** The text with a further flow; in a graph it has the path of the first. */
 export function withFlow(document: Document, algorithm: string): string {
   const ends = ["from", "to"].flatMap((key) => {
     const node = document.value("network", "topology") === "graph" ? document.value("flow", 0, key) : undefined;

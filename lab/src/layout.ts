@@ -1,42 +1,42 @@
-/** Where the nodes of a network are drawn: in layers from left to right, in the order in which data passes them. */
+/** Layout of a network: layers from left to right in the order in which data passes them. */
 
 import type { Scenario } from "./protocol.ts";
 
 export interface Place {
   name: string;
-  /** 0 to 1, to the right. */
+  /** 0 (left) to 1 (right). */
   x: number;
-  /** Rows from the middle, downwards. */
+  /** Rows below the middle. */
   y: number;
   kind: "host" | "router" | "bundle";
 }
 
-/** A link between two places; several of one bundle are drawn as one. */
+/** A link between two places; the links of a bundle are drawn as one. */
 export interface Wire {
   from: number;
   to: number;
-  /** It carries data and has a router before it: a queue there is drawn as a box. */
+  /** Carries data behind a router: its queue is drawn as a box. */
   boxed: boolean;
 }
 
 export interface Layout {
   places: Place[];
-  /** Of each link of the scenario; null if no flow uses it. */
+  /** For each link of the scenario; null if no flow uses it. */
   wires: (Wire | null)[];
-  /** Most rows of a layer. */
+  /** Largest number of rows in a layer. */
   rows: number;
 }
 
-/** Hosts of a layer that are drawn one by one. */
+/** Number of hosts drawn individually per layer. */
 const MOST_HOSTS = 6;
-/** Widths of what lies between two layers: with a queue that matters, and without. */
+/** Widths between two layers, with and without a drawn queue. */
 const WIDE = 1, NARROW = 0.42;
 
-/** Number of the layer of each node on a flow's way: the hops before it on the longest way, hosts right before their router. */
+/** Layer of each node on a flow's path: its hops on the longest path, with hosts just before their router. */
 function layersOf(ways: readonly string[][]): Map<string, number> {
   const layer = new Map<string, number>();
   for (const way of ways) for (const node of way) layer.set(node, 0);
-  // As many rounds as a way is long at most; a circle ends after them.
+  // As many rounds as the longest possible path, which also ends cycles.
   for (let round = 0, moved = true; moved && round < layer.size; round++) {
     moved = false;
     for (const way of ways) {
@@ -57,7 +57,7 @@ function layersOf(ways: readonly string[][]): Map<string, number> {
   return layer;
 }
 
-/** A picture of the ways of the flows; null if they have more than `most` routers, a picture of which says nothing. */
+/** A picture of the flows' paths; null with more than `most` routers, too many to be readable. */
 export function layoutOf(scenario: Scenario, most = 14): Layout | null {
   const node = (link: number | undefined, end: "from" | "to"): string => scenario.links[link ?? -1]?.[end] ?? "";
   const ways = scenario.flows.map(({ forward }) => [node(forward[0], "from"), ...forward.map((link) => node(link, "to"))]);
@@ -93,7 +93,7 @@ export function layoutOf(scenario: Scenario, most = 14): Layout | null {
   return { places, wires, rows: spread(places, layers, wires) };
 }
 
-/** Gives each place its x, by what lies between its layer and the next, and its row in the layer; returns the most rows of a layer. */
+/** Sets each place's x, by the widths between layers, and its row; returns the largest number of rows. */
 function spread(places: Place[], layers: readonly number[], wires: readonly (Wire | null)[]): number {
   const depth = Math.max(0, ...layers);
   const gaps = Array.from({ length: depth }, (_, at) => (wires.some((wire) => wire?.boxed && layers[wire.from] === at) ? WIDE : NARROW));

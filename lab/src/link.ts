@@ -1,17 +1,17 @@
-/** Hidden links of the game, and what a run over one is worth. */
+/** Hidden links of the game, and the score of a run over one. */
 
 import type { FlowSummary } from "./protocol.ts";
 
 export interface HiddenLink {
   seed: number;
   duration_s: number;
-  /** Rates in Mbit/s, each from a time on. */
+  /** Rates in Mbit/s, each with its start time. */
   rates: [number, number][];
   rtt_ms: number;
   buffer_bdp: number;
 }
 
-/** Numbers from 0 to 1 that depend on the seed alone (Mulberry32). */
+/** Pseudo-random numbers from 0 to 1 (Mulberry32). */
 export function random(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -30,7 +30,7 @@ export function hiddenLink(seed: number, duration_s = 30): HiddenLink {
   let rate = between(6, 16);
   for (let at = 0; at < duration_s - 3; at += Math.round(between(5, 9))) {
     rates.push([at, Math.round(rate * 10) / 10]);
-    // A change that can be felt, up or down, but back towards the middle at the ends of the range.
+    // A noticeable change, up or down, but towards the middle near the ends of the range.
     const factor = between(1.6, 2.6);
     rate = (rate > 15 || (rate > 5 && next() < 0.5)) ? rate / factor : rate * factor;
   }

@@ -1,4 +1,4 @@
-/** The page: one text, which everything else is a view of. */
+/** The page: a scenario text and its views. */
 
 import { Controls } from "./controls.ts";
 import { closable, showCommand, showKeys, showLink } from "./dialogs.ts";
@@ -29,12 +29,12 @@ const runner = new Runner(engine, { done, failed, busy });
 let text = "";
 let editor: Editor | null = null;
 let last: Run | null = null;
-/** Where the packets begin to move in what was just opened; undefined: where they are. */
+/** Start time of the packets after opening a scenario; undefined: the current time. */
 let opening: number | undefined;
 let settle = 0;
 let slow = 0;
 
-/** Opens a text in the place of what is there. */
+/** Replaces the scenario. */
 function open(toml: string, at: number, preset: Preset | null): void {
   opening = at;
   presets.value = preset?.name ?? "";
@@ -47,7 +47,7 @@ function edit(toml: string, by: "controls" | "editor" | "open"): void {
   if (by !== "controls") controls.show(toml);
   if (by !== "editor") editor?.show(toml);
   clearTimeout(settle);
-  // Typing is not dragging: half a word is not worth an error.
+  // Typing is delayed more than dragging: a half-typed word needs no error.
   if (by === "editor") settle = window.setTimeout(() => runner.run(text), 250);
   else runner.run(toml);
 }
@@ -63,7 +63,7 @@ function done(run: Run, toml: string): void {
   byId("status", HTMLElement).textContent = account(run.summary, run.wall_ms);
   byId("notes", HTMLElement).textContent = run.scenario.notes.join(" ");
   document.documentElement.dataset["runs"] = String(Number(document.documentElement.dataset["runs"] ?? 0) + 1);
-  // Packets follow when a drag has come to rest.
+  // Packets follow once a drag rests.
   clearTimeout(settle);
   const at = opening;
   opening = undefined;
@@ -86,7 +86,7 @@ function failed(error: unknown): void {
   say(error instanceof Error ? error.message : String(error));
 }
 
-/** A refusal in a few lines: what is wrong, where, and what is allowed or needed. */
+/** A refusal in a few lines: the error, its place, and the allowed values or the requirements. */
 function refusalText(refusal: Refusal): string {
   const where = refusal.line === null ? "" : `Line ${refusal.line}: `;
   const need = refusal.kind === "size" && refusal.size ? needed(refusal.size) : "";
@@ -94,9 +94,9 @@ function refusalText(refusal: Refusal): string {
 }
 
 const needed = (size: Size): string =>
-  `It would need ${count(size.packet_hops)} packet-hops, ${bytesText(size.bytes)} of memory and about ${timeText(size.seconds, 2)} here. The terminal has more room: Open in the terminal.`;
+  `It would need ${count(size.packet_hops)} packet-hops, ${bytesText(size.bytes)} of memory and about ${timeText(size.seconds, 2)} here. The terminal has no such limits: choose Open in the terminal.`;
 
-/** Shows a message above the page, or takes it away. */
+/** Shows or hides a message above the page. */
 function say(words: string | null, calm = false): void {
   message.hidden = words === null;
   message.textContent = words ?? "";
@@ -109,7 +109,7 @@ function busy(now: boolean): void {
   stage.setAttribute("aria-busy", String(now));
 }
 
-/** Opens what the address names: a preset, a shared scenario, or the first preset. */
+/** Opens the preset or shared scenario of the address, or the first preset. */
 async function follow(): Promise<void> {
   const fragment = location.hash.slice(1);
   const named = /^preset=([a-z0-9-]+)$/.exec(fragment)?.[1];
@@ -118,7 +118,7 @@ async function follow(): Promise<void> {
     const shared = await decode(fragment);
     if (shared) return open(shared.toml, shared.at ?? 0, null);
     if (preset) return open(preset.toml, preset.at, preset);
-    if (fragment !== "" && fragment !== "play") throw new LinkError("This link names no scenario that the page knows: it may be cut off. Choose one above.");
+    if (fragment !== "" && fragment !== "play") throw new LinkError("This link names no known scenario; it may be truncated. Choose a scenario above.");
   } catch (error) {
     presets.value = "";
     say(error instanceof LinkError ? error.message : "The link could not be read.");
@@ -168,7 +168,7 @@ function exports(): void {
   });
 }
 
-/** Keys that work wherever nothing is typed. */
+/** Keyboard shortcuts outside text fields. */
 function keys(): void {
   const acts: Record<string, () => void> = {
     " ": () => motion.toggle(), a: () => motion.step(true), A: () => motion.step(false), ",": () => motion.faster(-1), ".": () => motion.faster(1),
@@ -222,7 +222,7 @@ function buttons(): void {
   label();
 }
 
-/** The editor comes after the first plot: nobody waits for it. */
+/** The editor is loaded after the first plot. */
 async function edits(): Promise<void> {
   const { Editor: Made } = await import("./editor.ts");
   editor = new Made(byId("editor", HTMLElement), text, (changed) => edit(changed, "editor"));

@@ -1,4 +1,4 @@
-/** Packets in motion: a player over a record of packets, which it fetches span by span. */
+/** Packets in motion: a player of packet records, fetched span by span. */
 
 import { type Engine, Cancelled } from "./engine.ts";
 import { Flight } from "./flight.ts";
@@ -8,21 +8,21 @@ import { onTheme, reducedMotion } from "./theme.ts";
 import { digits } from "./units.ts";
 
 const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
-/** Data packets of one span, roughly, and packet-hops of one at most. */
+/** Approximate number of data packets in a span, and its maximum of packet-hops. */
 const PACKETS = 6000, MOST_HOPS = 120_000;
-/** Round-trip times that pass in the first picture. */
+/** RTTs in the first picture. */
 const FIRST = 2.6;
-/** Seconds of the reader for one base round-trip time. */
+/** Real seconds per base RTT. */
 const PACE_S = 2.5;
 
 const HTML = `
   <canvas role="img" aria-label="Packets on the path"></canvas>
   <div class="motion-bar">
     <button type="button" data-do="play" class="primary">Play</button>
-    <button type="button" data-do="back" title="To the ACK before (Shift+A)">◂ ACK</button>
-    <button type="button" data-do="step" title="To the next ACK (A)">ACK ▸</button>
+    <button type="button" data-do="back" title="Previous ACK (Shift+A)">◂ ACK</button>
+    <button type="button" data-do="step" title="Next ACK (A)">ACK ▸</button>
     <label>Speed <select data-do="speed"></select></label>
-    <input type="range" data-do="time" min="0" max="1000" step="1" value="0" aria-label="Time of the packets">
+    <input type="range" data-do="time" min="0" max="1000" step="1" value="0" aria-label="Time">
     <output></output>
   </div>
   <p class="told" aria-live="polite"></p>`;
@@ -43,9 +43,9 @@ export class Motion {
   private readonly clock: HTMLOutputElement;
   private readonly told: HTMLElement;
   private readonly button: HTMLButtonElement;
-  /** Told of the time that is shown. */
+  /** Called with the time shown. */
   moved: (time: number) => void = () => undefined;
-  /** Told of errors, which whoever runs the scenario shows better. */
+  /** Called with errors, for the owner of the scenario to show. */
   failed: (error: unknown) => void = () => undefined;
 
   constructor(private readonly place: HTMLElement, private readonly engine: Engine) {
@@ -73,7 +73,7 @@ export class Motion {
     return this.running;
   }
 
-  /** Shows the packets of a scenario from a time on; the time shown stays where it was if `at` is missing. */
+  /** Shows the packets of a scenario from time `at` on, or from the current time. */
   async show(toml: string, scenario: Scenario, at?: number): Promise<void> {
     const fresh = at !== undefined || this.scenario === null;
     const before = this.scenario;
@@ -87,7 +87,7 @@ export class Motion {
     this.from = from;
   }
 
-  /** Moves to a time, and fetches what is there. */
+  /** Moves to a time, and fetches its packets. */
   async seek(time: number): Promise<void> {
     const { flight } = this;
     if (!flight || !this.scenario) return;
@@ -102,7 +102,7 @@ export class Motion {
     else this.play();
   }
 
-  /** To the next ACK that reaches a sender, or the one before. */
+  /** Moves to the next or previous ACK to reach a sender. */
   step(forwards: boolean): void {
     this.stop();
     const found = this.flight?.ack(this.t, forwards);
@@ -139,7 +139,7 @@ export class Motion {
     return delays.length > 0 ? Math.min(...delays) : 0.05;
   }
 
-  /** Seconds of simulated time whose packets are fetched at once. */
+  /** Length of a fetched span, simulated seconds. */
   private span(): number {
     const { scenario } = this;
     if (!scenario) return 0;
@@ -174,7 +174,7 @@ export class Motion {
     if (this.loading === work) this.loading = null;
   }
 
-  /** The speed at which a round trip can be followed. */
+  /** A speed at which a round trip can be followed. */
   private pace(): void {
     const wanted = PACE_S / Math.max(this.roundTrip(), 1e-6);
     const nearest = SPEEDS.reduce((a, b) => (Math.abs(Math.log(a / wanted)) < Math.abs(Math.log(b / wanted)) ? a : b));

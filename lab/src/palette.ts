@@ -1,10 +1,10 @@
-/** Colours of flows: those of `selfclock run`'s pages (python/selfclock/style.py), lighter on dark paper where they must be. */
+/** Colours of flows: those of `selfclock run`'s reports (python/selfclock/style.py), lighter in dark mode if needed. */
 
 import table from "./palette.json";
 
 export interface Look {
   colour: string;
-  /** As matplotlib writes it: `-`, `--`, `:`, `-.`. */
+  /** In matplotlib's notation: `-`, `--`, `:`, `-.`. */
   line: string;
 }
 
@@ -12,7 +12,7 @@ const algorithms = table.algorithms as unknown as Record<string, [string, string
 const others = table.others as [string, string][];
 const lighter = table.lighter as Record<string, string>;
 
-/** CRC-32 (IEEE 802.3), by which an algorithm that the table does not have gets its colour. */
+/** CRC-32 (IEEE 802.3), which selects the colour of an algorithm outside the table. */
 function crc32(text: string): number {
   let crc = ~0;
   for (const byte of new TextEncoder().encode(text)) {
@@ -22,7 +22,7 @@ function crc32(text: string): number {
   return ~crc >>> 0;
 }
 
-/** Colour and line of an algorithm; `cubic+hystart++` looks like its window. */
+/** Colour and line style of an algorithm; `cubic+hystart++` has those of its window. */
 export function look(algorithm: string): Look {
   const name = algorithm.split(":", 1)[0] ?? "";
   const found = algorithms[name] ?? algorithms[name.split("+", 1)[0] ?? ""] ?? others[crc32(name) % others.length];
@@ -49,7 +49,7 @@ export interface FlowLook {
   dash: number[];
 }
 
-/** A look for each flow: several of one colour differ in shade and line. */
+/** Styles of the flows: those of one colour differ in shade and line style. */
 export function looks(flows: readonly string[], dark: boolean): FlowLook[] {
   const seen = new Map<string, number>();
   return flows.map((algorithm) => {
@@ -61,7 +61,7 @@ export function looks(flows: readonly string[], dark: boolean): FlowLook[] {
   });
 }
 
-/** Black becomes the colour of words on dark paper, and the dark colours of the palette become lighter. */
+/** In dark mode black becomes the text colour, and dark colours become lighter. */
 function onPaper(colour: string, base: string, dark: boolean): string {
   if (!dark) return colour;
   if (base === "#000000") return colour === base ? "#E6E6E6" : shade("#BBBBBB", 1);
@@ -72,7 +72,7 @@ function onPaper(colour: string, base: string, dark: boolean): string {
 export const LINKS: readonly string[] = table.links;
 export const linkColour = (index: number, dark: boolean): string => {
   const colour = LINKS[index % LINKS.length] ?? "#5B6770";
-  // The grey of the first link can hardly be seen on dark paper.
+  // The grey of the first link is hardly visible in dark mode.
   return dark && index % LINKS.length === 0 ? "#A9B4BC" : colour;
 };
 export const dropColour = (dark: boolean): string => (dark ? "#E6E6E6" : table.drop);

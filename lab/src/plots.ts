@@ -1,4 +1,4 @@
-/** Four plots over one time axis, with one cursor. */
+/** Four plots with a common time axis and cursor. */
 
 import uPlot from "uplot";
 import { linkColour, looks } from "./palette.ts";
@@ -8,7 +8,7 @@ import { isDark, onTheme, paint } from "./theme.ts";
 import { digits } from "./units.ts";
 
 const HEIGHT = { window: 150, rate: 150, rtt: 130, queue: 130 };
-/** Pixels of the axis to the left: the plots stand below one another. */
+/** Width of the left axis, in pixels, equal in all plots. */
 const AXIS = 58;
 
 interface Drawn {
@@ -29,10 +29,10 @@ export class Plots {
   private readonly hidden = new Set<string>();
   private readonly key = `plots-${++groups}`;
   private at: number | null = null;
-  /** Called with a time that was chosen by click or Enter. */
+  /** Called with a time chosen by click or Enter. */
   seek: (time: number) => void = () => undefined;
 
-  /** `only` names the panels to draw, all if it is missing. */
+  /** `only` names the panels to draw; all by default. */
   constructor(private readonly place: HTMLElement, private readonly legend: HTMLElement, private readonly only?: readonly string[]) {
     onTheme(() => this.rebuild());
     new ResizeObserver(() => this.resize()).observe(place);
@@ -42,7 +42,7 @@ export class Plots {
     place.addEventListener("keydown", (event) => this.pressed(event));
   }
 
-  /** Draws a result; plots whose lines are the same are kept, with their zoom. */
+  /** Draws a result; plots with the same lines keep their zoom. */
   show(scenario: Scenario, columns: Columns): void {
     const before = this.columns;
     this.scenario = scenario;
@@ -70,7 +70,7 @@ export class Plots {
     this.mark(this.at);
   }
 
-  /** Shows a time that is played, or none. */
+  /** Shows or hides the playing time. */
   mark(time: number | null): void {
     this.at = time;
     for (const { chart, playhead } of this.drawn) {
@@ -80,7 +80,7 @@ export class Plots {
     }
   }
 
-  /** The plots below one another with the legend, as they are on the screen, on one canvas. */
+  /** The plots and the legend, as on the screen, on one canvas. */
   picture(title: string): HTMLCanvasElement {
     const ratio = devicePixelRatio || 1;
     const wide = Math.max(...this.drawn.map(({ chart }) => chart.ctx.canvas.width));
@@ -183,7 +183,7 @@ export class Plots {
     return drawn;
   }
 
-  /** A click that was no drag chooses a time. */
+  /** A click without dragging chooses a time. */
   private clicks(chart: uPlot): void {
     let down = -1;
     chart.over.addEventListener("pointerdown", (event) => (down = event.clientX));

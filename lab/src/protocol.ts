@@ -1,17 +1,17 @@
 /**
  * Messages between the page and the worker that simulates.
  *
- * The page sends `Request`s, each with an `id` of its own. The worker answers each with one or more `Reply`s of that id; the last
- * one has the type `done`, `refused` or `cancelled`, or is the only one. A request supersedes the earlier one of the same `lane`,
- * which is answered with `cancelled` within a slice (some 20 ms). Requests of different lanes take turns.
+ * The page sends `Request`s with unique `id`s. The worker answers each with one or more `Reply`s of that id; the last has the type
+ * `done`, `refused` or `cancelled`, or is the only one. A request supersedes the earlier one in its `lane`, which is answered with
+ * `cancelled` within a slice (some 20 ms). Requests of different lanes take turns.
  *
  * Units are in the names: seconds, bytes, bit/s. A typed array is a view into a buffer that was transferred.
  */
 
-/** A scenario: TOML, and changes as `selfclock run --set` takes them, such as `network.bottleneck.rate=20 Mbps`. */
+/** A scenario: TOML, and overrides as for `selfclock run --set`, such as `network.bottleneck.rate=20 Mbps`. */
 export interface ScenarioText {
   toml: string;
-  /** Stands for the file in messages and, without its extension, for a name that the TOML does not give; default `scenario.toml`. */
+  /** File name for messages and, without extension, default of the scenario's name; `scenario.toml` by default. */
   source?: string;
   overrides?: string[];
 }
@@ -23,11 +23,11 @@ export type Request =
   | ({ type: "packets"; id: number; lane?: string; from_s: number; until_s: number; most_hops?: number } & ScenarioText & Limits)
   /** Read a scenario without running it. Reply: `opened`. */
   | ({ type: "check"; id: number; lane?: string } & ScenarioText)
-  /** Set a flow's rate from outside, whatever algorithm the scenario has for it. Reply: `opened`. Ended by `steer-end` or the next `steer`. */
+  /** Control a flow's rate from outside, instead of its algorithm. Reply: `opened`. Ended by `steer-end` or the next `steer`. */
   | ({ type: "steer"; id: number; flow: string } & ScenarioText & Limits)
   /**
-   * Go on for `length_s` with this rate on the wire. Replies: `step`, after it `columns` if `columns` is set.
-   * Without `window_segments` the window is twice the rate times the round-trip time.
+   * Advance by `length_s` at this rate on the wire. Replies: `step`, then `columns` if `columns` is set.
+   * Without `window_segments` the window is twice the rate times the RTT.
    */
   | { type: "steer-step"; id: number; rate_bps: number; length_s: number; window_segments?: number; columns?: boolean }
   /** Replies: `columns`, `done`. */
@@ -36,18 +36,18 @@ export type Request =
   | ({ type: "fingerprint"; id: number; lane?: string } & ScenarioText & Limits)
   /** JSON Schema of scenario files. Reply: `schema`. */
   | { type: "schema"; id: number }
-  /** Stop a request. It is answered with `cancelled`; nothing happens if it has ended. */
+  /** Stop a request, which is answered with `cancelled`. No effect if it has ended. */
   | { type: "cancel"; id: number };
 
-/** What a run may come to; the worker has `DEFAULT_LIMITS`. */
+/** Limits of a run; the worker's are `DEFAULT_LIMITS`. */
 export interface Limits {
   most_packet_hops?: number;
 }
 
 export type Reply =
-  /** Unsolicited, the first of all, with id 0: the simulator is there. */
+  /** Unsolicited first message, with id 0: the simulator is ready. */
   | { type: "ready"; id: 0; version: string; algorithms: Algorithm[]; queues: string[] }
-  /** Unsolicited, in its place: the simulator could not be loaded. */
+  /** Unsolicited, instead: the simulator could not be loaded. */
   | { type: "unavailable"; id: 0; message: string }
   | { type: "opened"; id: number; scenario: Scenario }
   | ({ type: "columns"; id: number; now_s: number; finished: boolean } & Columns)
@@ -57,36 +57,36 @@ export type Reply =
   | { type: "schema"; id: number; schema: unknown }
   | { type: "done"; id: number; summary: Summary | null; wall_ms: number }
   | { type: "cancelled"; id: number }
-  /** The scenario has an error or is too large, or the run failed. Nothing of it is to be shown as a result. */
+  /** The scenario has an error or is too large, or the run failed. There is no result. */
   | { type: "refused"; id: number; refusal: Refusal };
 
 export interface Refusal {
-  /** `error`: of the scenario, located; `size`: it is too large; `failed`: of the run. */
+  /** `error`: a located error of the scenario; `size`: it is too large; `failed`: the run failed. */
   kind: "error" | "size" | "failed";
-  /** As in the terminal, several lines with the excerpt and marks. */
+  /** As in the terminal: several lines with excerpt and caret. */
   text: string;
-  /** Without place and excerpt: one line. */
+  /** One line without place and excerpt. */
   message: string;
-  /** What is allowed; may be empty. */
+  /** Allowed values; may be empty. */
   help: string;
-  /** As `flow[0].transport.mss`; may be empty. */
+  /** Such as `flow[0].transport.mss`; may be empty. */
   key: string;
-  /** From 1, in the TOML, or in the override if `source` is `--set`; null without a place. */
+  /** Line from 1, in the TOML, or in the override if `source` is `--set`; null without a place. */
   line: number | null;
   column: number | null;
   source: string;
-  /** Of `size`: what it would need. */
+  /** For `size`: its requirements. */
   size?: Size;
 }
 
-/** What a scenario comes to, estimated before it runs. */
+/** Requirements of a scenario, estimated before it runs. */
 export interface Size {
   packet_hops: number;
   /** Values of all series. */
   samples: number;
   /** Memory for flows, series and a record of packets. */
   bytes: number;
-  /** Time to compute it in this browser, roughly. */
+  /** Approximate time in this browser. */
   seconds: number;
 }
 
@@ -97,7 +97,7 @@ export interface Scenario {
   duration_s: number;
   /** The TOML with the overrides applied. */
   text: string;
-  /** Sentences on what cannot mean what it says. */
+  /** Notes on settings that probably do not mean what they say. */
   notes: string[];
   nodes: string[];
   links: Link[];
@@ -111,16 +111,16 @@ export interface Link {
   to: string;
   rate_bps: number;
   delay_s: number;
-  /** At most one of the two is not null; both null: unlimited. */
+  /** At most one of the two is set; null for both means unlimited. */
   limit_packets: number | null;
   limit_bytes: number | null;
   /** `drop-tail`, `codel`, ... */
   discipline: string;
   /** The queue marks ECN-capable packets. */
   marks: boolean;
-  /** Neither rate nor delay change. */
+  /** Whether rate and delay are constant. */
   constant: boolean;
-  /** It sends at the opportunities of a delivery trace; `rate_bps` is the mean. */
+  /** Whether it follows a delivery trace; `rate_bps` is then the mean. */
   trace: boolean;
   jitter_s: number;
   /** Time in seconds, rate in bit/s, delay in seconds from then on. */
@@ -130,20 +130,20 @@ export interface Link {
 
 export interface Flow {
   name: string;
-  /** As the summary has it: `cubic`; `udp`; `agent` for a steered flow. */
+  /** As in the summary: `cubic`, `udp`, or `agent` for a flow controlled from outside. */
   algorithm: string;
-  /** Indices of the links that data take, and those of acknowledgements. */
+  /** Indices of the links of data and of ACKs. */
   forward: number[];
   reverse: number[];
-  /** Propagation there and back. */
+  /** Round-trip propagation delay. */
   delay_s: number;
   start_s: number;
   stop_s: number;
-  /** UDP: from when on which rate, bit/s. */
+  /** UDP: start times and rates, bit/s. */
   offered: [number, number][];
   payload_bytes: number | null;
   packet_bytes: number | null;
-  /** It is made of short connections and has no series. */
+  /** Short connections, without series. */
   connections: boolean;
 }
 
@@ -156,11 +156,11 @@ export type LinkQuantity = "queue_packets" | "drops" | "bytes" | "utilization";
 export interface Columns {
   /** The sample times, the same for every flow and link: the first is one interval after the start. */
   time_s: Float64Array;
-  /** In the order of `Scenario.flows`; null for flows without series (UDP, short connections). */
+  /** In the order of `Scenario.flows`; null for UDP and short connections, which have no series. */
   flows: (Record<FlowQuantity, Float64Array> | null)[];
   /** In the order of `Scenario.links`. */
   links: Record<LinkQuantity, Float64Array>[];
-  /** Names of the numbers in `phase`. */
+  /** Names of the values of `phase`. */
   phases: string[];
 }
 
@@ -168,7 +168,7 @@ export interface Columns {
 export const enum Fate {
   /** To the next link. */
   Forwarded = 0,
-  /** Refused by the queue. */
+  /** Dropped by the queue. */
   Dropped = 1,
   /** Lost on the wire. */
   Lost = 2,
@@ -178,29 +178,29 @@ export const enum Fate {
 
 /** Bits of `Hops.look`. */
 export const enum Look {
-  /** From the receiver of the data to its sender: an acknowledgement. */
+  /** From the data's receiver to its sender: an ACK. */
   Back = 1,
   Retransmission = 2,
-  /** It carries payload; what does not sets a connection up or acknowledges. */
+  /** Carries payload; other packets are ACKs or set up a connection. */
   Data = 4,
-  /** Congestion-experienced: marked by this link or before. */
+  /** CE-marked, by this link or earlier. */
   Marked = 8,
-  /** The acknowledgement echoes a mark (ECE). */
+  /** The ACK echoes a mark (ECE). */
   Echo = 16,
 }
 
-/** A row for each packet on each link, in the order in which they came to it. Times in seconds of simulated time. */
+/** A row for each packet on each link, in order of arrival at the link. Times in simulated seconds. */
 export interface Hops {
-  /** What the rows cover: packets that were on a link between these times. */
+  /** The rows cover packets on a link between these times. */
   from_s: number;
   until_s: number;
-  /** It ends before the time asked for: by then `most_hops` had ended. */
+  /** Whether it ends early, at `most_hops` completed hops. */
   cut: boolean;
   link: Uint32Array;
   flow: Uint32Array;
-  /** Unique to the packet on its whole way. */
+  /** Identifies the packet on its whole path. */
   packet: Uint32Array;
-  /** It came to the queue; its transmission began; its last bit left; its last bit arrived at the other end. A dropped packet has the time of the drop in all four; a lost one vanishes at `sent`. Infinite: after `until_s`. */
+  /** Arrival at the queue; start of transmission; last bit sent; last bit received. A dropped packet has the time of the drop in all four; a lost one ends at `sent`. Infinite: after `until_s`. */
   enter_s: Float64Array;
   start_s: Float64Array;
   sent_s: Float64Array;
@@ -212,7 +212,7 @@ export interface Hops {
   look: Uint8Array;
 }
 
-/** What a steered connection saw in a step. */
+/** Observations of a controlled connection in a step. */
 export interface Step {
   now_s: number;
   length_s: number;
@@ -222,7 +222,7 @@ export interface Step {
   marked_bytes: number;
   ecn_echoes: number;
   timeouts: number;
-  /** Mean of the step; zero before the first sample. */
+  /** Mean over the step; zero before the first sample. */
   rtt_s: number;
   rtt_min_s: number;
   window_segments: number;

@@ -1,4 +1,4 @@
-/** The table below the plots, and the one-line account of the run. */
+/** The tables below the plots, and a summary line of the run. */
 
 import { element } from "./dom.ts";
 import type { Run } from "./engine.ts";
@@ -9,7 +9,7 @@ import { queuesOf } from "./series.ts";
 import { isDark } from "./theme.ts";
 import { count, digits, percent, rateText, timeText } from "./units.ts";
 
-/** Rows of the table of flows that are shown. */
+/** Largest number of rows in the table of flows. */
 const MOST_ROWS = 24;
 const time = (value: number | null): string => (value === null ? "–" : timeText(value));
 
@@ -50,7 +50,7 @@ function linkTable({ scenario, columns, summary }: Run): HTMLElement {
 
 const row = (head: readonly string[]): HTMLElement => element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)));
 
-/** What was computed, and how fast. */
+/** The amount of work, and the speed. */
 export function account(summary: Summary, wall_ms: number): string {
   const tcp = summary.flows.filter((flow) => flow.algorithm !== "udp").map((flow) => flow.goodput_bps);
   const fair = tcp.length > 1 ? `; Jain's fairness ${digits(fairness(tcp))}` : "";

@@ -1,14 +1,14 @@
-/** Runs the latest text: while one run is under way the texts between it and the last are skipped. */
+/** Runs the latest text; texts that arrive during a run are skipped except the last. */
 
 import { Cancelled, type Engine, type Run } from "./engine.ts";
 
-/** A run that takes longer is given up for a newer text; a shorter one is worth waiting for, so that dragging shows something. */
+/** Runs longer than this are cancelled for a newer text; shorter ones finish, so that dragging shows results. */
 const PATIENCE_MS = 250;
 
 export interface Watcher {
   done: (run: Run, toml: string) => void;
   failed: (error: unknown, toml: string) => void;
-  /** A run has begun, or nothing runs any more. */
+  /** Called when a run starts, or when none is left. */
   busy: (busy: boolean) => void;
 }
 
@@ -26,12 +26,12 @@ export class Runner {
       return;
     }
     this.next = toml;
-    // Given up when its time is over, if it has not ended by then.
+    // Cancelled once its time is over.
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => this.supersede(), Math.max(0, this.begun + PATIENCE_MS - performance.now()));
   }
 
-  /** Stops what runs and what waits. */
+  /** Stops the run and discards the waiting text. */
   cancel(): void {
     this.next = null;
     clearTimeout(this.timer);

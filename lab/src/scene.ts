@@ -7,17 +7,17 @@ import type { Link, Scenario } from "./protocol.ts";
 import { isDark, paint } from "./theme.ts";
 import { rateText, timeText } from "./units.ts";
 
-/** Pixels: of a row of hosts, of a node, of a packet of 1500 B across, between a wire's two lanes. */
+/** Pixels: row of hosts, node, width of a 1500 B packet, distance of a wire's two lanes. */
 const ROW = 46, NODE = 15, THICK = 12, LANE = 8;
-/** Pixels of room above the wires for queues, and below for words. */
+/** Pixels above the wires for queues, and below for text. */
 const ABOVE = 60, BELOW = 40;
-/** Seconds for which a dropped packet falls, as the reader sees them. */
+/** Real seconds for which a dropped packet falls. */
 export const FALL = 0.9;
 
 interface Way {
   x0: number; y0: number; x1: number; y1: number;
   length: number; angle: number;
-  /** Width of the queue's box at its beginning; 0: none. */
+  /** Width of the queue's box; 0 without one. */
   tank: number;
 }
 
@@ -27,7 +27,7 @@ export class Scene {
   private readonly ways: (Way | null)[];
   private readonly spots: [number, number][];
   private readonly narrow: boolean;
-  /** The longest queue of each link that has a box, in packets. */
+  /** Longest queue of each link with a box, in packets. */
   private readonly most: number[];
 
   constructor(readonly scenario: Scenario, readonly flight: Flight, readonly width: number) {
@@ -43,11 +43,11 @@ export class Scene {
     this.most = this.ways.map((way, link) => (way?.tank ? flight.mostWaiting(link) : 0));
   }
 
-  /** Draws the moment `t`; `speed` is simulated seconds a second, for what falls. */
+  /** Draws time `t`; `speed`, in simulated seconds per second, sets the pace of falling packets. */
   draw(context: CanvasRenderingContext2D, t: number, speed: number, lit: number | null): void {
     context.clearRect(0, 0, this.width, this.height);
     if (!this.layout) {
-      this.words(context, "The network has too many routers to be drawn.", this.width / 2, 34, paint("--faint-text"), "center");
+      this.words(context, "The network has too many routers to draw.", this.width / 2, 34, paint("--faint-text"), "center");
       return;
     }
     const flows = looks(this.scenario.flows.map((flow) => flow.algorithm), isDark());
@@ -71,7 +71,7 @@ export class Scene {
     if (!a || !b) return null;
     const length = Math.hypot(b[0] - a[0], b[1] - a[1]) || 1;
     const dx = (b[0] - a[0]) / length, dy = (b[1] - a[1]) / length;
-    // To the left of who goes along it: data above, ACKs below.
+    // On the left in the direction of travel: data above, ACKs below.
     const shift = (at: [number, number], along: number): [number, number] => [at[0] + dx * along + dy * (LANE / 2), at[1] + dy * along - dx * (LANE / 2)];
     const tank = boxed ? Math.min(this.narrow ? 90 : 200, length * 0.42) : 0;
     const [x0, y0] = shift(a, NODE + (tank ? tank + 6 : 0)), [x1, y1] = shift(b, -NODE);
@@ -96,11 +96,11 @@ export class Scene {
     });
   }
 
-  /** Rate and delay of a link that has a queue. */
+  /** Rate and delay of a link with a queue. */
   private label(context: CanvasRenderingContext2D, link: Link, way: Way): void {
     const text = `${link.trace ? "trace, " : ""}${rateText(link.rate_bps)}, ${timeText(link.delay_s)}`;
     context.font = this.font;
-    // Above the wire, clear of the names of nodes and of what falls.
+    // Above the wire, clear of node names and falling packets.
     if (context.measureText(text).width < way.length + 16) this.words(context, text, (way.x0 + way.x1) / 2, way.y0 - 20, paint("--faint-text"), "center");
   }
 
@@ -113,7 +113,7 @@ export class Scene {
     this.bar(context, way, at, length, row, colour);
   }
 
-  /** A packet whose first bit is `at` pixels along a way. */
+  /** A packet whose first bit is `at` pixels along a wire. */
   private bar(context: CanvasRenderingContext2D, way: Way, at: number, length: number, row: number, colour: string): void {
     const thick = this.thickness(row);
     context.save();
@@ -148,14 +148,14 @@ export class Scene {
     return (this.narrow ? 0.8 : 1) * THICK * (0.4 + 0.6 * size);
   }
 
-  /** The queue before a link: a box with a place for each packet that it may hold, the next to go at the right. */
+  /** The queue before a link: a box with a slot per packet of its limit, the next to leave at the right. */
   private tank(context: CanvasRenderingContext2D, link: number, rows: readonly number[], colour: (row: number) => string): void {
     const way = this.ways[link], plan = this.scenario.links[link];
     if (!way || !plan) return;
     if (!way.tank) return this.heap(context, way, rows, colour);
     const size = rows.length > 0 ? (this.flight.hops.size_bytes[rows[0] ?? 0] ?? 1500) : 1500;
     const limit = plan.limit_packets ?? (plan.limit_bytes === null ? null : Math.floor(plan.limit_bytes / size));
-    // A box of thousands of places would show nothing: it is as large as the longest queue of the record needs.
+    // Thousands of slots would be unreadable: the box holds the longest queue of the record.
     const needed = Math.max(30, Math.ceil((this.most[link] ?? 1) * 1.2));
     const places = limit === null || limit > 250 ? Math.min(needed, limit ?? needed) : Math.max(limit, 1);
     const high = 26, left = way.x0 - way.tank - 6, top = way.y0 - high / 2;
@@ -179,7 +179,7 @@ export class Scene {
     this.words(context, text, left + way.tank / 2, top - 12, paint("--text"), "center");
   }
 
-  /** Packets that wait where no queue matters: a pile before the wire. */
+  /** Packets that wait at a link without a box: a pile before the wire. */
   private heap(context: CanvasRenderingContext2D, way: Way, rows: readonly number[], colour: (row: number) => string): void {
     rows.slice(0, 12).forEach((row, index) => {
       context.fillStyle = colour(row);
@@ -205,7 +205,7 @@ export class Scene {
     });
   }
 
-  /** A dropped packet tips over at the mouth of the queue; a lost one falls from the wire. */
+  /** A dropped packet falls at the entrance of the queue; a lost one falls from the wire. */
   private fall(context: CanvasRenderingContext2D, row: number, part: number, colour: string): void {
     const way = this.ways[this.flight.hops.link[row] ?? 0];
     if (!way || part > 1) return;
@@ -242,12 +242,12 @@ export class Scene {
     context.fillText(text, x, y);
   }
 
-  /** What an ACK does, in words. */
+  /** Describes the effect of an ACK. */
   told(row: number): string {
     const { flow, number } = this.flight.hops;
     const which = this.scenario.flows[flow[row] ?? 0];
     const released = this.flight.released(row, which?.forward[0]);
-    const gone = released === 0 ? "and lets nothing go" : `and lets ${released} segment${released === 1 ? "" : "s"} go`;
+    const gone = released === 0 ? "and releases nothing" : `and releases ${released} segment${released === 1 ? "" : "s"}`;
     const what = this.flight.is(row, DATA) ? "A packet" : `The ACK of segment ${number[row] ?? 0}`;
     return `${what} reaches ${which?.name ?? "the sender"}, ${gone}.`;
   }

@@ -1,4 +1,4 @@
-/** What the plots show, computed from sampled columns. */
+/** The lines of the plots, computed from sampled columns. */
 
 import type { Columns, Link, Scenario } from "./protocol.ts";
 
@@ -22,17 +22,17 @@ export interface Series {
   panels: Panel[];
 }
 
-/** More lines cannot be told apart. */
+/** Largest number of lines that can be distinguished. */
 export const MOST_LINES = 24;
-/** More queues than these are not drawn; they are those that were longest. */
+/** Largest number of queues drawn, the longest ones. */
 const MOST_QUEUES = 3;
 
-/** Samples over which a rate is averaged: at least ten, a hundredth of most runs, and two base round-trip times, in each of which a window of data arrives. */
+/** Samples over which a rate is averaged: at least ten, a hundredth of most runs, and at least two base RTTs, each of which delivers a window of data. */
 export function span(interval_s: number, round_trip_s: number): number {
   return interval_s > 0 ? Math.max(10, Math.ceil((2 * round_trip_s) / interval_s)) : 10;
 }
 
-/** Mbit/s from bytes that were counted up to each sample, averaged over the samples before. */
+/** Mbit/s from cumulative bytes, averaged over preceding samples. */
 export function rate(time: Float64Array, bytes: Float64Array, samples: number): Float64Array {
   const values = new Float64Array(time.length);
   for (let at = 0; at < time.length; at++) {
@@ -46,7 +46,7 @@ export function rate(time: Float64Array, bytes: Float64Array, samples: number): 
 
 const scaled = (values: Float64Array, factor: number): Float64Array => values.map((value) => value * factor);
 
-/** The links whose queues are worth a plot, the longest first: those with a limit; without any, those that held more than two packets. */
+/** The links whose queues are plotted, the longest first: those with a limit, or else those that held more than two packets. */
 export function queuesOf(scenario: Scenario, columns: Columns): number[] {
   const longest = (index: number): number => columns.links[index]?.queue_packets.reduce((a, b) => Math.max(a, b), 0) ?? 0;
   const ways = new Set(scenario.flows.flatMap((flow) => flow.forward));

@@ -1,17 +1,17 @@
-/** A scenario in the fragment of a link: `#s1=` and raw deflate in base64url of a JSON document. Nothing is sent anywhere. */
+/** A scenario in the fragment of a link: `#s1=` and the base64url of a deflated JSON document. Nothing is sent anywhere. */
 
 export interface Shared {
   toml: string;
-  /** Seconds of the packets in motion, if they are open. */
+  /** Time of the packet view in seconds, if it is open. */
   at?: number;
 }
 
-/** Longest fragment that is read, and longest text that comes of it: the largest trace of the examples is a fifth. */
+/** Largest fragment accepted, and largest text that it may expand to, five times the largest trace of the examples. */
 export const MOST_CHARACTERS = 262_144;
 export const MOST_BYTES = 1_048_576;
 const VERSION = "s1";
 
-/** A link that cannot be opened: one sentence for the reader. */
+/** An invalid link, with one sentence for the user. */
 export class LinkError extends Error {}
 
 const bytesOf = (text: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
@@ -22,7 +22,7 @@ function base64url(bytes: Uint8Array): string {
   return btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The bytes of a stream; an error as soon as there are more than `most`, so that a bomb does not go off. */
+/** The bytes of a stream; throws beyond `most` bytes, as a guard against decompression bombs. */
 async function collect(stream: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
   let length = 0;
@@ -33,7 +33,7 @@ async function collect(stream: ReadableStream<Uint8Array>, most: number): Promis
     length += value.length;
     if (length > most) {
       await reader.cancel();
-      throw new LinkError(`The link holds more than ${most.toLocaleString("en")} bytes of text, and no scenario needs that much.`);
+      throw new LinkError(`The link holds more than ${most.toLocaleString("en")} bytes of text, more than any scenario needs.`);
     }
     parts.push(value);
   }
@@ -50,7 +50,7 @@ function through(bytes: Uint8Array<ArrayBuffer>, transform: CompressionStream | 
   return collect(new Blob([bytes]).stream().pipeThrough(transform), most);
 }
 
-/** The fragment, without `#`, that holds a scenario. Throws `LinkError` if no link holds so much. */
+/** The fragment of a scenario, without `#`. Throws `LinkError` if it is too large for a link. */
 export async function encode(shared: Shared): Promise<string> {
   const text = new TextEncoder().encode(JSON.stringify(shared));
   if (text.length > MOST_BYTES) throw new LinkError("The scenario is too large for a link: save it as a file.");
@@ -59,12 +59,12 @@ export async function encode(shared: Shared): Promise<string> {
   return `${VERSION}=${packed}`;
 }
 
-/** The scenario of a fragment, without `#`; null if it names none. Throws `LinkError`. */
+/** The scenario of a fragment without `#`; null if it has none. Throws `LinkError`. */
 export async function decode(fragment: string): Promise<Shared | null> {
   const match = /^s([0-9]+)=/.exec(fragment);
   if (!match) return null;
   if (fragment.length > MOST_CHARACTERS) {
-    throw new LinkError(`The link is ${fragment.length.toLocaleString("en")} characters long; at most ${MOST_CHARACTERS.toLocaleString("en")} are read.`);
+    throw new LinkError(`The link is ${fragment.length.toLocaleString("en")} characters long; at most ${MOST_CHARACTERS.toLocaleString("en")} are allowed.`);
   }
   if (match[1] !== VERSION.slice(1)) throw new LinkError("The link was made by a newer version of this page.");
   let text: string;
@@ -74,7 +74,7 @@ export async function decode(fragment: string): Promise<Shared | null> {
     text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (error) {
     if (error instanceof LinkError) throw error;
-    throw new LinkError("The link is damaged: part of it may be missing. Ask for it again.");
+    throw new LinkError("The link is damaged; part of it may be missing.");
   }
   return checked(text);
 }

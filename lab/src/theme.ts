@@ -1,4 +1,4 @@
-/** Light and dark: what the system says, until the reader says otherwise. */
+/** Light and dark themes: the system's, until the user chooses. */
 
 const KEY = "selfclock-theme";
 const system = matchMedia("(prefers-color-scheme: dark)");
@@ -8,7 +8,7 @@ function stored(): string | null {
   try {
     return localStorage.getItem(KEY);
   } catch {
-    // Private windows may have no storage.
+    // Private windows may lack storage.
     return null;
   }
 }
@@ -24,7 +24,7 @@ function apply(): void {
 export function toggleTheme(): void {
   const next = isDark() ? "light" : "dark";
   try {
-    // What the system says needs no memory.
+    // The system's theme is not stored.
     if ((next === "dark") === system.matches) localStorage.removeItem(KEY);
     else localStorage.setItem(KEY, next);
   } catch {
@@ -40,7 +40,7 @@ export function onTheme(listener: () => void): void {
   listeners.add(listener);
 }
 
-/** Takes the theme from the page around, for figures in other pages. */
+/** Follows the theme of the surrounding page, for embedded figures. */
 export function setTheme(dark: boolean): void {
   document.documentElement.dataset["theme"] = dark ? "dark" : "light";
   for (const listener of listeners) listener();

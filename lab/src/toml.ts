@@ -1,19 +1,19 @@
-/** Edits of a TOML text in place: comments, order and layout stay as the author wrote them. */
+/** Edits a TOML text in place; comments, order and layout are preserved. */
 
 import { type AST, parseTOML } from "toml-eslint-parser";
 
 export type Path = readonly (string | number)[];
 
-/** A value of the text: what it is, and where. */
+/** A value with its position in the text. */
 interface Found {
-  /** The `key = value` that has it, if any; elements of arrays and tables with a header have none. */
+  /** Its `key = value`; absent for array elements and tables with a header. */
   pair: AST.TOMLKeyValue | null;
   node: AST.TOMLContentNode | AST.TOMLTable | AST.TOMLTopLevelTable;
 }
 
 const same = (path: Path): string => JSON.stringify(path);
 
-/** The values and tables of a TOML text by their path. Throws `SyntaxError` where the text is no TOML. */
+/** The values and tables of a TOML text by path. Throws `SyntaxError` for invalid TOML. */
 export class Document {
   private readonly found = new Map<string, Found>();
   private readonly top: AST.TOMLTopLevelTable;
@@ -27,7 +27,7 @@ export class Document {
     }
   }
 
-  /** The value at a path as JavaScript has it: string, number, boolean; undefined for tables, dates and nothing. */
+  /** The string, number or boolean at a path; undefined for tables, dates and missing values. */
   value(...path: Path): string | number | boolean | undefined {
     const node = this.found.get(same(path))?.node;
     if (node?.type !== "TOMLValue") return undefined;
@@ -45,7 +45,7 @@ export class Document {
     return count;
   }
 
-  /** Keys of a table in the order of the text. */
+  /** Keys of a table, in text order. */
   keys(...path: Path): string[] {
     const keys: string[] = [];
     for (const place of this.found.keys()) {
@@ -56,7 +56,7 @@ export class Document {
     return keys;
   }
 
-  /** The text with another value, written as TOML, at a path; keys and inline tables that are missing are made. */
+  /** The text with another value, in TOML, at a path; missing keys and inline tables are created. */
   set(path: Path, value: string): string {
     const found = this.found.get(same(path));
     if (found && found.node.type !== "TOMLTable" && found.node.type !== "TOMLTopLevelTable") {
@@ -77,7 +77,7 @@ export class Document {
     throw new TypeError(`${parent.join(".")} is no table`);
   }
 
-  /** The text without the key at a path, or as it is if there is none. */
+  /** The text without the key at a path; unchanged if the key is missing. */
   removed(...path: Path): string {
     const pair = this.found.get(same(path))?.pair;
     if (!pair) return this.text;
@@ -95,7 +95,7 @@ export class Document {
     return this.replaced([start, end], "");
   }
 
-  /** The text without a table with a header, what is between it and the next header included. */
+  /** The text without a `[table]`, up to the next header. */
   withoutTable(...path: Path): string {
     const node = this.found.get(same(path))?.node;
     if (node?.type !== "TOMLTable") return this.text;
@@ -105,7 +105,7 @@ export class Document {
     return this.replaced([node.range[0], next ? next.range[0] : this.text.length], "").replace(/\n{3,}/g, "\n\n");
   }
 
-  /** The text with a further `[[name]]` behind the last one of that name. */
+  /** The text with a further `[[name]]` after the last one. */
   withTable(name: string, body: string): string {
     const mine = this.top.body.filter((each) => each.type === "TOMLTable" && each.resolvedKey[0] === name);
     const last = mine[mine.length - 1];
@@ -133,7 +133,7 @@ export class Document {
   }
 
   private table(node: AST.TOMLTable): void {
-    // Tables above it that have no header of their own cannot be edited, but are there.
+    // Parent tables without a header exist, but cannot be edited.
     this.found.set(same(node.resolvedKey), { pair: null, node });
     for (const pair of node.body) this.pair(node.resolvedKey, pair);
   }

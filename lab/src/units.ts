@@ -1,4 +1,4 @@
-/** Quantities of scenario files as numbers, and numbers as people read them. */
+/** Conversion between the quantities of scenario files, numbers, and readable text. */
 
 const TIMES: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, "µs": 1e-6, "μs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
 const RATES: Record<string, number> = {
@@ -11,9 +11,9 @@ function read(text: unknown, units: Record<string, number>): number | undefined 
   return unit === undefined ? undefined : Number(match?.[1]) * unit;
 }
 
-/** Seconds of `"18 ms"`; undefined if it is no time. */
+/** Seconds of a time such as `"18 ms"`; undefined for other values. */
 export const seconds = (text: unknown): number | undefined => read(text, TIMES);
-/** Bit/s of `"10 Mbps"`; undefined if it is no rate. */
+/** Bit/s of a rate such as `"10 Mbps"`; undefined for other values. */
 export const bps = (text: unknown): number | undefined => read(text, RATES);
 
 /** A number with three significant digits and without an exponent, as scenario files write numbers. */
@@ -34,18 +34,18 @@ const TIME_STEPS = [[1, "s"], [1e-3, "ms"], [1e-6, "us"], [1e-9, "ns"]] as const
 
 /** A rate as scenario files write it: `10 Mbps`. */
 export const rateValue = (rate: number): string => scaled(rate, RATE_STEPS.map(([factor, letter]) => [factor, `${letter}bps`] as const), 4);
-/** A rate as people read it: `10 Mbit/s`. */
+/** A rate for display: `10 Mbit/s`. */
 export const rateText = (rate: number, significant = 3): string =>
   scaled(rate, RATE_STEPS.map(([factor, letter]) => [factor, `${letter}bit/s`] as const), significant);
 /** A time as scenario files write it: `18 ms`. */
 export const timeValue = (time: number): string => (time === 0 ? "0 s" : scaled(time, TIME_STEPS, 4));
-/** A time as people read it: `18 ms`, `20 µs`. */
+/** A time for display: `18 ms`, `20 µs`. */
 export const timeText = (time: number, significant = 3): string =>
   time === 0 ? "0 s" : scaled(time, TIME_STEPS, significant).replace("us", "µs");
 
-/** A share as percent: `2.5 %`. */
+/** A fraction in percent: `2.5 %`. */
 export const percent = (share: number, significant = 3): string => `${digits(share * 100, significant)} %`;
-/** A whole number with separators of thousands. */
+/** A whole number with thousands separators. */
 export const count = (value: number): string => Math.round(value).toLocaleString("en");
-/** Bytes as people read them. */
+/** Bytes for display. */
 export const bytesText = (bytes: number): string => scaled(bytes, [[1e9, "GB"], [1e6, "MB"], [1e3, "kB"], [1, "B"]], 3);

@@ -1,24 +1,24 @@
 /**
- * Simulates in slices, so that a message is heard within some 20 ms. Requests take turns; the newest of a lane supersedes the others.
+ * Simulates in slices, so that messages are processed within some 20 ms. Requests take turns; the newest of a lane supersedes the others.
  */
 
 import { Core, Refused, buffers, failed } from "./core.ts";
 import type { Limits } from "./core.ts";
 import type { Reply, Request, Scenario } from "./protocol.ts";
 
-/** Time of a slice: a cancellation, which is to be heard within 100 ms, waits for one or two. */
+/** Length of a slice: a cancellation, due within 100 ms, waits for one or two. */
 const SLICE_MS = 12;
-/** Events of the first slice. The others follow the time that it took. */
+/** Events of the first slice; its duration sets the size of later ones. */
 const FIRST_EVENTS = 5_000;
 /** Some ten seconds in a browser of 2026. */
 const MOST_PACKET_HOPS = 200e6;
-/** The same, before this browser has shown how fast it is. */
+/** The same, before the speed of this browser is known. */
 const PACKET_HOPS_PER_S = 15e6;
 const MOST_HOPS = 250_000;
 
 type Of<Type extends Request["type"]> = Extract<Request, { type: Type }>;
 
-/** A request under way: each `next` is a slice. */
+/** A request in progress: each `next` runs a slice. */
 interface Job {
   id: number;
   lane: string;
@@ -40,12 +40,12 @@ class Worker {
   #jobs: Job[] = [];
   #steered: { run: number } | null = null;
   readonly #turn = new MessageChannel();
-  /** A slice is on its way. */
+  /** Whether a slice is scheduled. */
   #woken = false;
 
   constructor(core: Core) {
     this.#core = core;
-    // A message to oneself waits behind those of the page; a timer would be held back to 4 ms.
+    // A message to this worker queues behind the page's; browsers clamp timers to 4 ms.
     this.#turn.port1.onmessage = () => this.#slice();
     send({ type: "ready", id: 0, ...core.about() });
   }
@@ -69,7 +69,7 @@ class Worker {
     }
   }
 
-  /** One message at a time: more would queue before a cancellation. */
+  /** One message at a time: more would delay a cancellation. */
   #wake(): void {
     if (this.#woken) return;
     this.#woken = true;
@@ -95,7 +95,7 @@ class Worker {
     }
   }
 
-  /** One slice of the job whose turn it is. */
+  /** Runs one slice of the next job. */
   #slice(): void {
     this.#woken = false;
     const job = this.#jobs.shift();
@@ -114,7 +114,7 @@ class Worker {
     }
   }
 
-  /** Advances a run to its end, and yields after each slice; forgets it if it is not wanted any more. */
+  /** Advances a run to its end, yields after each slice, and frees it when cancelled. */
   *#advance(run: number, between: (now_s: number) => void): Generator<void, number> {
     let events = FIRST_EVENTS;
     let busy = 0;
@@ -151,7 +151,7 @@ class Worker {
     const reply = { id: request.id, now_s: summary.simulated_s, finished: true, ...columns };
     send({ type: "columns", ...reply }, buffers(columns));
     send({ type: "done", id: request.id, summary, wall_ms: performance.now() - begin });
-    // A short run says little: compilers are still at work on the module.
+    // Short runs are not representative: the module is still being compiled.
     if (busy > 50) packetHopsPerS = (summary.packet_hops / busy) * 1000;
   }
 
@@ -174,7 +174,7 @@ class Worker {
     send({ type: "fingerprint", id: request.id, fingerprint: this.#core.fingerprint(run) });
   }
 
-  /** Answers what takes no slices. */
+  /** Answers requests that need no slices. */
   #now(request: Of<"steer" | "steer-step" | "steer-end" | "schema" | "check">): void {
     const { id } = request;
     switch (request.type) {
@@ -208,7 +208,7 @@ class Worker {
   }
 
   #steering(): { run: number } {
-    if (!this.#steered) throw new Refused(failed("no flow is steered: send \"steer\" first"));
+    if (!this.#steered) throw new Refused(failed("no flow is controlled from outside: send \"steer\" first"));
     return this.#steered;
   }
 }
@@ -219,7 +219,7 @@ async function start(): Promise<void> {
   try {
     const response = await fetch(new URL("selfclock.wasm", self.location.href));
     if (!response.ok) throw new Error(`${response.url}: ${response.status}`);
-    // Compiled from bytes: a server that does not know the type application/wasm is good enough.
+    // Compiled from bytes, so that servers without the type application/wasm also work.
     const worker = new Worker(await Core.create(await WebAssembly.compile(await response.arrayBuffer())));
     self.onmessage = (message: MessageEvent<Request>) => worker.hear(message.data);
     early.forEach((request) => worker.hear(request));
