@@ -129,7 +129,7 @@ class Scenario:
     def recorded_span_s(self) -> tuple[float, float] | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
     def emulated(self, flows: Sequence[tuple[str, str, str, str, float]]) -> Scenario:
-        """Return the scenario with the flows that an emulation has seen: name, from, to, "tcp" or "udp", start in s."""
+        """Return the scenario with the flows observed by an emulation: name, from, to, "tcp" or "udp", start in s."""
 
 @final
 class Trunk:
@@ -203,7 +203,7 @@ class Outcome:
     def write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None: ...
 
 class EmulationError(RuntimeError):
-    """An emulation that cannot begin, or that could not go on. The message is one line."""
+    """An emulation that cannot start, or has failed. The message is one line."""
 
 @final
 class Emulator:
@@ -219,11 +219,11 @@ class Emulator:
         #: addresses, and networks behind it ("0.0.0.0/0").
         hosts: Sequence[tuple[str, int, Sequence[str]]],
         *,
-        #: Where packet events are written while it goes on, and what the table says about itself; as of `run`.
+        #: Path and metadata of the packet events, written during the run; as for `run`.
         packets: tuple[str | PathLike[str], Sequence[tuple[str, str]]] | None = None,
         #: Captures of real packets: host and path of each pcapng file.
         captures: Sequence[tuple[str, str | PathLike[str]]] = ...,
-        #: It ends by itself after this time; `None`: only when it is told to.
+        #: Duration; `None` to run until stopped.
         duration_s: float | None = None,
         #: SCHED_FIFO and mlockall, where the system allows; the summary says whether it did.
         realtime: bool = True,
@@ -236,13 +236,13 @@ class Emulator:
         bound_worst_s: float = 0.010,
     ) -> Self: ...
     def run(self, stop_fd: int) -> Outcome:
-        """Relay packets until there is something to read from `stop_fd`, or the duration is over; once.
+        """Relay packets until `stop_fd` is readable or the duration is over; once.
 
         Lets go of the GIL. A signal handler of Python that raises ends it with that exception.
         `Outcome.summary` has the key "emulation", and names and ends of the connections seen in "flows".
         """
     def status(self) -> str:
-        """Return as JSON text what goes on now, in any thread; it is renewed ten times a second.
+        """Return the current activity as JSON text, updated ten times a second; from any thread.
 
         {"time_s", "packets", "flows", "links": [{"name", "rate_bps", "queue_packets", "queue_bytes", "queue_s",
         "drops", "ce_marks"}], "lateness": {"p50_s", "p99_s", "worst_s"}}; rate_bps is that since the last one.
@@ -254,7 +254,7 @@ def replay(
     packets: str | PathLike[str],
     progress: Callable[[float], object] | None = None,
 ) -> tuple[int, int, int, list[tuple[float, str]]]:
-    """Send what an emulation has recorded through the simulator's network, and compare every event.
+    """Replay the record of an emulation through the simulator's network, and compare every event.
 
     `summary` is that of its outcome. Returns how many packets were sent, dropped and marked, and where the two differ
     first: time in s, and a sentence.
@@ -435,7 +435,7 @@ class Environments:
     def outcome(self, place: int) -> Outcome: ...
 
 def examples() -> list[tuple[str, str]]:
-    """Return the examples: names of files, and their texts."""
+    """Return the examples: file names and texts."""
 
 def run(
     scenario: Scenario,
@@ -459,7 +459,7 @@ def run_stream(
 
 @final
 class KernelSession:
-    """Linux alone."""
+    """Linux only."""
 
     def __new__(
         cls,
@@ -478,7 +478,7 @@ class KernelSession:
 
 @final
 class KernelEdge:
-    """Linux alone."""
+    """Linux only."""
 
     def __new__(cls, scenario: Scenario, device: str) -> Self: ...
     def run(self, limits: bool) -> None: ...
@@ -487,7 +487,7 @@ class KernelEdge:
 
 @final
 class KernelRecorder:
-    """Linux alone."""
+    """Linux only."""
 
     def __new__(cls, path: str | PathLike[str], name: str | None = None) -> Self: ...
     @property

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use crate::reply::Arrays;
 use crate::request::Window;
 
-/// How a packet left a link; those that are on it at the end count as forwarded.
+/// How a packet left a link; packets still on it at the end count as forwarded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     Forwarded = 0,
@@ -37,7 +37,7 @@ pub struct Hop {
     pub packet: u32,
     /// Arrival at the queue.
     pub enter: f64,
-    /// Its transmission began.
+    /// Start of transmission.
     pub start: f64,
     /// Departure of the last bit.
     pub sent: f64,
@@ -57,7 +57,7 @@ const LONGEST_LEAD_S: f64 = 5.0;
 /// seconds.
 const SAME_S: f64 = 2e-12;
 
-/// Puts hops together.
+/// Assembles hops from packet events.
 #[derive(Clone, Debug)]
 pub struct Hops {
     window: Window,
@@ -71,7 +71,7 @@ pub struct Hops {
 }
 
 impl Hops {
-    /// Empty, for a window of a run of this plan, whose packet record it switches on.
+    /// An empty one for a window of a run of this plan; enables the plan's packet record.
     pub fn new(plan: &mut Plan, window: Window) -> Self {
         let begin = (window.from_s - lead(plan)).max(0.0);
         plan.record.packets = true;
@@ -80,12 +80,12 @@ impl Hops {
         Self { window, begin, rows: Vec::new(), open: BTreeMap::new(), overflowed: None }
     }
 
-    /// Whether the window has its maximum of rows: the rest of the run adds none.
+    /// Whether the window has its maximum number of rows, so that the rest of the run adds none.
     pub fn is_full(&self) -> bool {
         self.overflowed.is_some()
     }
 
-    /// Adds what happened, in the order of time.
+    /// Adds events, in order of time.
     pub fn add(&mut self, plan: &Plan, record: &PacketRecord) {
         if self.is_full() {
             return;
@@ -125,13 +125,13 @@ impl Hops {
         }
     }
 
-    /// A packet has reached the end of its link, if that is known.
+    /// Completes the hop of a packet that has reached the end of its link, if that time is known.
     fn end(&mut self, plan: &Plan, packet: u64, time: f64, fate: Fate) {
         let Some(mut hop) = self.open.remove(&packet) else { return };
         hop.fate = fate;
         let link = &plan.links[hop.link as usize];
         let vague = link.trace.is_some() || !link.jitter.is_zero() || !link.changes.is_empty();
-        // A router or a network card that holds packets does so after their arrival.
+        // Routers and NICs hold packets after their arrival.
         let held = time > hop.arrive + SAME_S && !vague;
         if !held {
             hop.arrive = time;
@@ -146,7 +146,7 @@ impl Hops {
         }
     }
 
-    /// The rows of the window, in the order of their beginning, the period they cover, and whether
+    /// The rows of the window, in order of their start, the period they cover, and whether
     /// that is shorter than requested. `now_s`: progress of the run.
     pub fn finish(mut self, now_s: f64) -> (Vec<Hop>, Window, bool) {
         for hop in std::mem::take(&mut self.open).into_values() {
@@ -188,7 +188,7 @@ impl Hop {
     }
 }
 
-/// The longest way of data through queues that are full, seconds.
+/// The longest path delay of data with full queues, seconds.
 fn lead(plan: &Plan) -> f64 {
     let drain = |link: &LinkPlan| match link.queue {
         QueueLimit::Unlimited => LONGEST_LEAD_S,

@@ -12,7 +12,7 @@ pub enum Refusal {
     Scenario(Box<ScenarioError>),
     /// It is too large.
     TooLarge(Size, String),
-    /// The run has failed, or the request has no meaning.
+    /// The run has failed, or the request is invalid.
     Failed(String),
 }
 
@@ -23,7 +23,7 @@ impl From<ScenarioError> for Refusal {
 }
 
 impl Refusal {
-    /// As the page gets it.
+    /// JSON for the page.
     pub fn json(&self) -> Value {
         match self {
             Self::Scenario(error) => json!({

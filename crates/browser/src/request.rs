@@ -22,11 +22,11 @@ pub enum Request {
     Finish { run: u32 },
     /// The fingerprint of a run, which ends.
     Fingerprint { run: u32 },
-    /// The packets on the links, of a run, which ends.
+    /// The packets on the links of a run, which ends.
     Hops { run: u32 },
     /// A step of a steered flow.
     Step { run: u32, rate_bps: f64, length_s: f64, window_segments: Option<f64> },
-    /// Forgets a run.
+    /// Frees a run.
     Close { run: u32 },
 }
 

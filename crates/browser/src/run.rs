@@ -1,4 +1,4 @@
-//! Runs under way.
+//! Runs in progress.
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::environment::{Command, Environment};
@@ -11,9 +11,9 @@ use crate::refusal::Refusal;
 /// A run in progress.
 #[derive(Clone, Debug)]
 pub enum Run {
-    /// According to the scenario; with packet records, only to the end of their window.
+    /// As in the scenario; with packet records, only to the end of their window.
     Free { plan: Box<Plan>, simulation: Box<Simulation>, packets: Option<(Hops, Time)> },
-    /// A flow is steered.
+    /// A flow is controlled from outside.
     Steered(Box<Environment>),
 }
 

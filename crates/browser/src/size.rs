@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use crate::refusal::Refusal;
 use crate::request::Limits;
 
-/// Quantities of a flow and of a link in the series.
+/// Number of series per flow and per link.
 const QUANTITIES: (f64, f64) = (11.0, 4.0);
-/// Bytes of a sampled value: while it is sampled, in the columns, and in the reply.
+/// Bytes of a sampled value: as a sample, in the columns, and in the reply.
 const BYTES_OF_A_SAMPLE: f64 = 24.0;
-/// Bytes of a flow and of a link, as scenario files estimate them.
+/// Bytes of a flow and of a link, as in the estimate for scenario files.
 const BYTES: (f64, f64) = (2048.0, 1024.0);
 
 /// Estimated demands of a run.
@@ -54,14 +54,14 @@ impl Size {
         Err(Refusal::TooLarge(self, message))
     }
 
-    /// As the page gets it.
+    /// JSON for the page.
     pub fn json(&self) -> Value {
         let Self { packet_hops, samples, bytes, seconds } = self;
         json!({ "packet_hops": packet_hops, "samples": samples, "bytes": bytes, "seconds": seconds })
     }
 }
 
-/// Two digits and a word.
+/// Two digits and a decimal prefix.
 fn rounded(number: f64) -> String {
     let of = |unit: f64, word: &str| {
         let value = number / unit;

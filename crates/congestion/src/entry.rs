@@ -36,13 +36,13 @@ names! {
     /// ([`Selection::partner`](crate::Selection::partner)) are declared elsewhere.
     pub enum Need {
         /// Pacing at the algorithm's rate ([`Decision::pacing`](crate::Decision::pacing)).
-        Pacing => "pacing at a rate of its own",
+        Pacing => "pacing at the algorithm's rate",
         /// Segments held back and released in pairs or trains
         /// ([`Decision::probe`](crate::Decision::probe),
         /// [`Decision::allowance`](crate::Decision::allowance)).
-        Trains => "segments held back and let go in pairs or trains",
+        Trains => "segments held back and released in pairs or trains",
         /// The receiver acknowledges each of the first segments.
-        EveryAck => "an acknowledgement of every segment",
+        EveryAck => "an ACK of every segment",
     }
 }
 

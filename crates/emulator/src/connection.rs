@@ -43,20 +43,20 @@ pub struct End {
     pub scale: Option<u8>,
     /// Window that it advertised last, bytes.
     pub window: Option<u64>,
-    /// It has no more data.
+    /// It has sent a FIN.
     pub fin: bool,
 }
 
 /// A connection: TCP, or packets of another protocol between the same addresses and ports.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Its name: the hosts and ports, who began it first.
+    /// Its name: hosts and ports, the initiator first.
     pub name: String,
     /// Its path.
     pub path: usize,
     /// Its flow in the plan.
     pub slot: usize,
-    /// Whether it is the only one there.
+    /// Whether no other connection shares that flow.
     pub owns_slot: bool,
     /// Protocol number of IP.
     pub protocol: u8,
@@ -69,7 +69,7 @@ pub struct Connection {
     pub ends: [End; 2],
     /// Packet size of each of them.
     pub data: [Data; 2],
-    /// When the last byte of each was acknowledged.
+    /// Time at which the last byte of each was acknowledged.
     pub acknowledged_at: [Time; 2],
     /// Packets that were dropped on the path, and that arrived CE-marked by it.
     pub dropped: u64,
@@ -136,7 +136,7 @@ pub struct Connections {
     /// Unused slots of each path, and the holders of the others.
     fresh: Vec<usize>,
     owners: Vec<Option<usize>>,
-    /// When series are sampled.
+    /// Sampling times of series.
     pub sampler: Sampler,
     /// Connections that share a slot, because all were taken.
     pub sharing: u64,
@@ -255,7 +255,7 @@ impl Connections {
         &mut self.all[index]
     }
 
-    /// All of them, in the order in which they began.
+    /// All of them, in order of their start.
     pub fn all(&self) -> &[Connection] {
         &self.all
     }
@@ -289,7 +289,7 @@ impl Connections {
         }
     }
 
-    /// Those that have come since the last call.
+    /// New ones since the last call.
     pub fn take_new(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.new)
     }

@@ -407,7 +407,7 @@ fn change(load: &mut Load, ecn: Codepoint, receive_window: Option<u64>) {
         set_ce(&mut load.bytes);
     }
     if let (Some(window), Some(shift), Some(segment)) = (receive_window, load.shift, &load.segment) {
-        // Rounded down to zero it would stop a flow that a router only wants slower.
+        // Rounded down to zero it would stop a flow that the router only slows down.
         let field = (window >> shift).max(u64::from(window > 0)).min(segment.window.into());
         set_window(&mut load.bytes, segment.offset, field as u16);
     }

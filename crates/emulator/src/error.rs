@@ -9,7 +9,7 @@ pub enum EmulationError {
     /// A host not in the scenario.
     #[error("hosts: {name:?} is no node of the scenario; allowed: {}", nodes.join(", "))]
     UnknownHost {
-        /// As it was named.
+        /// The given name.
         name: String,
         /// Names of the nodes.
         nodes: Vec<String>,
@@ -36,7 +36,7 @@ pub enum EmulationError {
     /// No packet could ever arrive.
     #[error("hosts: no links of the scenario lead from one of them to another and back")]
     NoPath,
-    /// A number of connections per path that cannot be.
+    /// An impossible number of connections per path.
     #[error("flows_per_path: {0} is out of range; allowed: 1 to 65536")]
     FlowsPerPath(u32),
     /// A device fails.

@@ -14,7 +14,7 @@ pub const UDP: u8 = 17;
 pub struct Header {
     /// Source address and port: of ICMP the identifier of an echo, else 0.
     pub source: (IpAddr, u16),
-    /// Who gets it.
+    /// Destination address and port.
     pub destination: (IpAddr, u16),
     /// Protocol above IP.
     pub protocol: u8,
@@ -37,21 +37,21 @@ pub struct Segment {
     pub sequence: u32,
     /// Acknowledgement number.
     pub acknowledgement: Option<u32>,
-    /// It begins a connection.
+    /// SYN.
     pub syn: bool,
-    /// Its sender has no more data.
+    /// FIN.
     pub fin: bool,
-    /// It ends a connection.
+    /// RST.
     pub rst: bool,
     /// ECN-Echo.
     pub ece: bool,
     /// Congestion window reduced.
     pub cwr: bool,
-    /// The window field as it stands there.
+    /// The window field, unscaled.
     pub window: u16,
     /// Window scale option.
     pub scale: Option<u8>,
-    /// SACK blocks, as far as there are.
+    /// SACK blocks.
     pub sack: [Option<(u32, u32)>; MAXIMUM_SACK_BLOCKS],
 }
 

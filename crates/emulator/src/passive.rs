@@ -1,7 +1,7 @@
 //! Properties of one direction of a TCP connection that can be observed on its path.
 //!
 //! The path begins where the sender hands a packet to its device and ends where it is written to
-//! that of the receiver. The sender knows what ACKs written to its device have told it.
+//! that of the receiver. The sender knows the contents of ACKs written to its device.
 
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::RttHistogram;

@@ -42,7 +42,7 @@ pub enum Taken {
     Names(Vec<(usize, String)>),
     /// Packet events.
     Packets(Packets),
-    /// Packets as they were.
+    /// Captured packets.
     Captured(Captured),
     /// Progress of an emulation.
     Status(Status),
@@ -53,7 +53,7 @@ pub enum Taken {
 pub struct Status {
     /// Time since it began.
     pub time_s: f64,
-    /// Packets that came from hosts.
+    /// Packets received from hosts.
     pub packets: u64,
     /// Connections seen.
     pub flows: usize,
@@ -70,7 +70,7 @@ pub struct LinkStatus {
     pub name: String,
     /// Bytes sent since the last status.
     pub rate_bps: f64,
-    /// Packets that wait.
+    /// Packets waiting.
     pub queue_packets: u64,
     /// The same, bytes.
     pub queue_bytes: u64,

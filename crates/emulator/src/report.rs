@@ -25,7 +25,7 @@ pub struct Outcome {
     pub flow_series: FlowColumns,
     /// Series of the links.
     pub link_series: Sampled<LinkSample>,
-    /// Packet events that were not taken before.
+    /// Packet events not yet taken.
     pub packets: Packets,
 }
 
@@ -36,13 +36,13 @@ pub struct Report {
     pub scenario: String,
     /// Seed of its random losses, delays and marks.
     pub seed: u64,
-    /// Time that it took.
+    /// Duration.
     pub simulated_s: f64,
     /// Events of the network.
     pub events: u64,
     /// Packets that crossed a link, summed over links.
     pub packet_hops: u64,
-    /// The connections seen, in the order in which they began.
+    /// The connections seen, in order of their start.
     pub flows: Vec<FlowReport>,
     /// One entry per link, in the order of the topology.
     pub links: Vec<LinkSummary>,
@@ -53,7 +53,7 @@ pub struct Report {
 /// Totals of one connection, in the direction with most payload. `None` where a path cannot know.
 #[derive(Clone, Debug, Serialize)]
 pub struct FlowReport {
-    /// Who began it and its port, the other host and its port.
+    /// Initiator and its port, the other host and its port.
     pub name: String,
     /// "tcp" or "udp": no algorithm is known.
     pub algorithm: String,
@@ -87,7 +87,7 @@ pub struct FlowReport {
     pub rtt_p95_s: Option<f64>,
     /// From its first packet until its last byte was acknowledged; `None` if it did not end.
     pub completion_s: Option<f64>,
-    /// Of no connection.
+    /// Always absent.
     pub connections: Option<()>,
     /// Its first packet.
     pub start_s: f64,

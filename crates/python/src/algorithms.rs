@@ -32,8 +32,7 @@ pub fn routers() -> String {
     named::<MechanismPlan>("router")
 }
 
-/// Every real QUIC stack that is built in, with the names of its congestion controllers, as JSON
-/// text.
+/// Every built-in QUIC stack with the names of its congestion controllers, as JSON text.
 #[pyfunction]
 pub fn stacks() -> String {
     let row = |stack: &'static dyn Stack| json!({ "name": stack.name(), "about": stack.about(), "controllers": stack.controllers() });

@@ -6,10 +6,10 @@ use selfclock_simulator::{Simulation, bare_loop};
 
 use crate::scenario::Scenario;
 
-/// Events between two counts of the packets in flight.
+/// Events between counts of the packets in flight.
 const SLICE: u64 = 50_000;
 
-/// Moves packets with no protocol and no record: `flows` with `packets` in flight each, for `laps`
+/// Moves packets without protocol or record: `flows` with `packets` in flight each, for `laps`
 /// round trips. Returns the packet-hops and the CPU time.
 #[pyfunction]
 #[pyo3(name = "bare_loop")]

@@ -50,11 +50,11 @@ methods! {
 struct Run {
     /// Scenario and seed.
     name: String,
-    /// Its thread, as Python names it.
+    /// Python's identifier of its thread.
     thread: c_long,
     /// Request to stop the run.
     stop: Option<Arc<AtomicBool>>,
-    /// Calls begun and calls ended: odd during a call.
+    /// Number of calls begun plus calls ended: odd during a call.
     changes: AtomicU64,
     /// Last call: simulated time in picoseconds, number of the algorithm, method.
     now: AtomicU64,
@@ -81,7 +81,7 @@ fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Number of a new algorithm.
+/// Assigns a number to a new algorithm.
 pub fn number_of(algorithm: &'static str) -> usize {
     let mut algorithms = locked(&ALGORITHMS);
     algorithms.push(algorithm);

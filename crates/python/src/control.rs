@@ -32,11 +32,11 @@ pub fn registry() -> MutexGuard<'static, Registry> {
     REGISTRY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A congestion control written in Python derives from this.
+/// Base class of congestion controls written in Python.
 ///
-/// An instance is one connection. Before `__init__` is called, without arguments, the window and
-/// the constants of the connection are there. An event method sets `cwnd`, `ssthresh` and
-/// `pacing_bps`; what it does not set stays.
+/// An instance is one connection. `__init__` is called without arguments, and can already read the
+/// window and the constants of the connection. Event methods set `cwnd`, `ssthresh` and
+/// `pacing_bps`, which otherwise keep their values.
 #[pyclass(subclass, frozen, module = "selfclock._core")]
 #[derive(Debug)]
 pub struct CongestionControl {
@@ -128,7 +128,7 @@ impl CongestionControl {
         Self { cwnd, ssthresh, pacing_bps, slow_start_limit, connection, mss_bytes }
     }
 
-    /// Congestion window in segments, fractional. Held between one segment and 1e9.
+    /// Congestion window in segments, fractional. Clamped to 1 to 1e9.
     #[getter]
     fn cwnd(&self) -> f64 {
         self.cwnd.get()
@@ -142,7 +142,7 @@ impl CongestionControl {
         self.cwnd.set(segments);
         Ok(())
     }
-    /// The same in bytes.
+    /// The congestion window in bytes.
     #[getter]
     fn cwnd_bytes(&self) -> f64 {
         self.cwnd.get() * self.connection.mss.get() as f64
@@ -157,7 +157,7 @@ impl CongestionControl {
         self.cwnd.set(bytes / self.connection.mss.get() as f64);
         Ok(())
     }
-    /// Slow start threshold in segments; infinite: none. Held at two segments at least.
+    /// Slow start threshold in segments, at least two; infinite without one.
     #[getter]
     fn ssthresh(&self) -> f64 {
         self.ssthresh.get()
@@ -171,7 +171,7 @@ impl CongestionControl {
         self.ssthresh.set(segments);
         Ok(())
     }
-    /// Rate on the wire at which segments are spaced; `None`: acknowledgements are the clock.
+    /// Pacing rate on the wire, bit/s; `None` without pacing.
     #[getter]
     fn pacing_bps(&self) -> Option<f64> {
         let rate = self.pacing_bps.get();
@@ -191,32 +191,32 @@ impl CongestionControl {
         });
         Ok(())
     }
-    /// cwnd is below ssthresh.
+    /// Whether cwnd is below ssthresh.
     #[getter]
     fn in_slow_start(&self) -> bool {
         self.cwnd.get() < self.ssthresh.get()
     }
-    /// TCP, IP and constant option bytes that a segment has on the wire beside its payload.
+    /// TCP and IP headers with constant options of a segment, in bytes.
     #[getter]
     fn header_bytes(&self) -> u64 {
         self.connection.header.get()
     }
-    /// Advertised window; `None`: no limit.
+    /// Advertised window in bytes; `None` without a limit.
     #[getter]
     fn receive_window_bytes(&self) -> Option<u64> {
         events::limited(self.connection.receive_window)
     }
-    /// The receiver reports what has arrived out of order.
+    /// Whether the receiver sends SACK blocks.
     #[getter]
     fn selective_acks(&self) -> bool {
         self.connection.selective_acks
     }
-    /// Seed for `random.Random`, of this connection alone: it follows from that of the run.
+    /// Seed for `random.Random`, derived from the run's seed and unique to this connection.
     #[getter]
     fn seed(&self) -> u64 {
         self.connection.seed
     }
-    /// A number of bytes as a number of full segments.
+    /// Converts bytes to full segments.
     fn segments(&self, size_bytes: f64) -> f64 {
         size_bytes / self.connection.mss.get() as f64
     }
@@ -233,37 +233,37 @@ impl CongestionControl {
         if self.connection.byte_counting { segments } else { segments.min(1.0) }
     }
 
-    /// The handshake is complete, and no data has left. Without a handshake there is no such event.
+    /// The handshake is complete, and no data has left. Not called without a handshake.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_established(&self, event: &events::Established) {}
     /// A segment left.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_sent(&self, event: &events::Sent) {}
-    /// An acknowledgement advanced.
+    /// A cumulative ACK advanced.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_ack(&self, event: &events::Acknowledged) {}
-    /// An acknowledgement repeated.
+    /// A duplicate ACK arrived.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_duplicate_ack(&self, event: &events::DuplicateAck) {}
     /// A loss was detected. It never raises the window.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_loss(&self, event: &events::LossDetected) {}
-    /// The receiver echoed a congestion mark. It never raises the window.
+    /// The receiver echoed a CE mark. It never raises the window.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_ecn_echo(&self, event: &events::EcnEcho) {}
-    /// The connection starts again: afterwards the window is one segment.
+    /// The retransmission timer expired (RTO): afterwards the window is one segment.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_timeout(&self, event: &events::Timeout) {}
-    /// A recovery is complete.
+    /// Fast recovery is complete.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_recovery_ended(&self, event: &events::RecoveryEnded) {}
-    /// The last loss or timeout was spurious. `cwnd` and `ssthresh` are what they were before it,
-    /// or above.
+    /// The last loss or RTO was spurious. `cwnd` and `ssthresh` are at least at their earlier
+    /// values.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_spurious_loss(&self, event: &events::SpuriousLoss) {}
 }
 
-/// The events for which a class has a method: others need no call.
+/// The events that a class handles; others need no call.
 #[derive(Clone, Copy, Debug)]
 struct Heard {
     established: bool,
@@ -294,7 +294,7 @@ struct PythonAlgorithm {
     values: Vec<Value<'static>>,
 }
 
-/// Everything that a run depends on, including the code: sweeps identify runs by it.
+/// All inputs of a run, including the code, by which sweeps identify runs.
 impl fmt::Debug for PythonAlgorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Class { entry, code, .. } = &*self.class;
@@ -355,7 +355,7 @@ impl fmt::Debug for PythonModel {
 }
 
 impl Clone for PythonModel {
-    /// Attributes are copied by `copy.deepcopy`; if that fails the copy fails at its next event.
+    /// Copies attributes by `copy.deepcopy`; if that fails, the copy fails at its next event.
     fn clone(&self) -> Self {
         let copied =
             self.object.as_ref().map(|object| Python::attach(|py| copy(object.bind(py)))).transpose();
@@ -454,7 +454,7 @@ impl PythonModel {
         }
     }
 
-    /// Calls the method of an event and takes over the values it set.
+    /// Calls the method of an event and applies the values it sets.
     fn tell<'py>(
         &mut self,
         state: &mut WindowState,

@@ -161,7 +161,7 @@ impl Running {
             }
             let panicked = |_| raised("the emulator panicked");
             let (outcome, cpu_s) = relaying.join().map_err(panicked)?;
-            // A full disk is why the relay ended.
+            // The relay ended because of a full disk.
             let written = writing.join().map_err(panicked)?;
             interruption?;
             let written = written?;

@@ -1,4 +1,4 @@
-//! Runs steered by Python, one step at a time, in parallel on all cores.
+//! Runs controlled by Python, one step at a time, in parallel on all cores.
 
 use cpu_time::ThreadTime;
 use pyo3::buffer::PyBuffer;
@@ -41,7 +41,7 @@ struct Place {
     order: Option<(Command, Duration)>,
 }
 
-/// Any number of places for runs, each with one flow that is steered.
+/// Slots for runs, each with one flow controlled from outside.
 #[pyclass(module = "selfclock._core")]
 pub struct Environments {
     places: Vec<Place>,
@@ -49,8 +49,8 @@ pub struct Environments {
     pool: Option<rayon::ThreadPool>,
 }
 
-/// Numbers that say what the next step of a place is: window (segments), pacing (bit/s on the wire;
-/// 0: none), length (s; 0: no step).
+/// The numbers of a slot's next step: window (segments), pacing (bit/s on the wire; 0: none),
+/// length (s; 0: no step).
 const ORDER: usize = 3;
 
 fn order(numbers: &[f64]) -> PyResult<Option<(Command, Duration)>> {
@@ -72,8 +72,8 @@ fn order(numbers: &[f64]) -> PyResult<Option<(Command, Duration)>> {
 
 #[pymethods]
 impl Environments {
-    /// `places` environments on `threads` threads (default: one per core, but no more than there
-    /// are places).
+    /// `places` environments on `threads` threads (default: one per core, at most one per
+    /// environment).
     #[new]
     #[pyo3(signature = (number, threads = None))]
     fn new(number: usize, threads: Option<usize>) -> PyResult<Self> {
@@ -84,16 +84,16 @@ impl Environments {
         Ok(Self { places: (0..number).map(|_| Place::default()).collect(), pool })
     }
 
-    /// The names of the numbers of a step, in their order.
+    /// The names of the numbers of a step, in order.
     #[staticmethod]
     fn fields() -> Vec<&'static str> {
         Step::FIELDS.to_vec()
     }
 
-    /// Begins a run of the scenario in one place, up to the start of the flow, which is steered,
-    /// whatever algorithm it has. Gives the smallest rate on its way (bit/s), the round-trip time
-    /// of a full segment without queues (s), the payload of such a segment (bytes), and what a step
-    /// would show if nothing happened in it.
+    /// Starts a run of the scenario in one slot, up to the start of the controlled flow, whose
+    /// algorithm is ignored. Returns the lowest rate of its path (bit/s), the RTT of a full segment
+    /// without queues (s), the payload of such a segment (bytes), and the observation of an empty
+    /// step.
     fn begin(
         &mut self,
         py: Python<'_>,
@@ -124,8 +124,8 @@ impl Environments {
         Ok(begun)
     }
 
-    /// Makes a step in every place that has an order; `orders` and `steps` have a row for each
-    /// place. The rows of the others stay as they are.
+    /// Makes a step in every slot that has an order; `orders` and `steps` have a row per slot. Rows
+    /// of the others do not change.
     fn step(&mut self, py: Python<'_>, orders: PyBuffer<f64>, steps: PyBuffer<f64>) -> PyResult<()> {
         let mut shown = steps.to_vec(py)?;
         let orders = orders.to_vec(py)?;

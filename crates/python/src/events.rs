@@ -1,5 +1,4 @@
-//! Events as an algorithm in Python receives them. The names are those of the Rust events, with the
-//! unit after them.
+//! Events for algorithms in Python. The names are those of the Rust events, followed by the unit.
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyInt, PyString};
@@ -7,9 +6,9 @@ use selfclock_congestion as congestion;
 use selfclock_congestion::event::RestartCause;
 use selfclock_congestion::{Bytes, Duration};
 
-/// Declares the Python class of an event: each attribute with its type and where it comes from.
-/// Attributes are made when they are read, but for those `in slots`: Python 3.11 reads a slot ten
-/// times as fast, so what most algorithms read stands in one, where it costs little to fill.
+/// Declares the Python class of an event: each attribute with its type and origin. Attributes are
+/// created when read, except those `in slots`: Python 3.11 reads a slot ten times as fast, so the
+/// attributes that most algorithms read are in slots if they are cheap to fill.
 macro_rules! event {
     ($(#[doc = $about:literal])+ $name:ident of $inner:ty {
         $(in slots {
@@ -55,7 +54,7 @@ fn sample(rate: Option<congestion::RateSample>) -> Option<RateSample> {
     rate.map(|event| RateSample { event })
 }
 
-/// A number of bytes, or none where there is no limit.
+/// A number of bytes; `None` without a limit.
 pub fn limited(size: Bytes) -> Option<u64> {
     (size != Bytes::MAX).then_some(size.get())
 }
@@ -63,9 +62,9 @@ pub fn limited(size: Bytes) -> Option<u64> {
 event! {
     /// The handshake is complete, and no data has left.
     Established of congestion::Established {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
-        /// Round-trip time measured by the handshake, if it could be (Karn's rule).
+        /// RTT of the handshake; `None` if ambiguous (Karn's rule).
         rtt_s: Option<f64> = |event| seconds(event.rtt);
     }
 }
@@ -73,15 +72,15 @@ event! {
 event! {
     /// A segment of data left the sender.
     Sent of congestion::Sent {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
         /// Payload of the segment.
         size_bytes: u64 = |event| event.size.get();
         /// Payload in flight, this segment included.
         in_flight_bytes: u64 = |event| event.in_flight.get();
-        /// Payload that the window allows now but pacing holds back.
+        /// Payload that the window allows but pacing holds back.
         held_back_bytes: u64 = |event| event.held_back.get();
-        /// The application has no more to send: the window does not limit what is sent now.
+        /// Whether the application has no more to send, so that the window is not the limit.
         app_limited: bool = |event| event.app_limited;
     }
 }
@@ -89,59 +88,57 @@ event! {
 event! {
     /// A delivery-rate sample from an ACK, after draft-ietf-ccwg-bbr, section 4.1.
     RateSample of congestion::RateSample {
-        /// Payload delivered per second over the interval; zero if the interval is too short to
-        /// tell.
+        /// Payload delivered per second over the interval; zero if the interval is too short.
         delivery_rate_bps: u64 = |sample| sample.delivery_rate.bits_per_second();
-        /// The longer of the send and the acknowledgement interval.
+        /// The longer of the send and the ACK interval.
         interval_s: f64 = |sample| sample.interval.seconds();
         /// Payload delivered over the interval.
         delivered_bytes: u64 = |sample| sample.delivered.get();
-        /// Payload delivered since the connection began, this acknowledgement included.
+        /// Payload delivered since the start of the connection, this ACK included.
         delivered_total_bytes: u64 = |sample| sample.delivered_total.get();
         /// `delivered_total_bytes` when the newest segment acknowledged here was sent.
         prior_delivered_bytes: u64 = |sample| sample.prior_delivered.get();
-        /// Payload acknowledged or SACKed by this acknowledgement.
+        /// Payload acknowledged or SACKed by this ACK.
         newly_acked_bytes: u64 = |sample| sample.newly_acked.get();
-        /// Payload marked lost since the previous sample.
+        /// Payload declared lost since the previous sample.
         newly_lost_bytes: u64 = |sample| sample.newly_lost.get();
-        /// Payload marked lost between the sending of the newest segment acknowledged here and now.
+        /// Payload declared lost since the newest segment acknowledged here was sent.
         lost_bytes: u64 = |sample| sample.lost.get();
         /// Payload in flight when the newest segment acknowledged here had been sent.
         tx_in_flight_bytes: u64 = |sample| sample.tx_in_flight.get();
-        /// The sample was taken while the application had too little to send.
+        /// Whether the sample was limited by the application.
         is_app_limited: bool = |sample| sample.is_app_limited;
     }
 }
 
 event! {
-    /// An acknowledgement advanced the cumulative acknowledgement number.
+    /// A cumulative ACK advanced.
     Acknowledged of congestion::Acknowledged {
         in slots {
             /// Payload newly acknowledged.
             size_bytes: PyInt;
-            /// The window was what kept the sender from sending more. A window that is not used
-            /// should not grow.
+            /// Whether the window limited the sender. A window that is not used should not grow.
             window_limited: PyBool;
-            /// The sender is in recovery, or the acknowledgement echoes a mark: the window is not
-            /// to grow on it.
+            /// Whether the sender is in recovery, or the ACK echoes a mark: the window must not
+            /// grow.
             recovering: PyBool;
         }
-        /// When it arrived at the sender.
+        /// Arrival time at the sender.
         now_s: f64 = |event| event.now.seconds();
-        /// Payload acknowledged since the connection began, this included.
+        /// Payload acknowledged since the start of the connection, this ACK included.
         acknowledged_total_bytes: u64 = |event| event.acknowledged_total.get();
-        /// Payload sent since the connection began, repeated segments counted once. A round trip is
-        /// over when `acknowledged_total_bytes` reaches what this was at its beginning.
+        /// Payload sent since the start of the connection, without retransmissions. A round trip
+        /// ends when `acknowledged_total_bytes` reaches this number's value at its start.
         sent_total_bytes: u64 = |event| event.sent_total.get();
-        /// Round-trip time measured by this acknowledgement, if it could be (Karn's rule).
+        /// RTT measured by this ACK; `None` if ambiguous (Karn's rule).
         rtt_s: Option<f64> = |event| seconds(event.rtt);
-        /// Smoothed round-trip time (RFC 6298), once there is one.
+        /// Smoothed RTT (RFC 6298); `None` before the first sample.
         smoothed_rtt_s: Option<f64> = |event| seconds(event.smoothed_rtt);
-        /// Smallest round-trip time seen so far, once there is one.
+        /// Minimum RTT so far; `None` before the first sample.
         minimum_rtt_s: Option<f64> = |event| seconds(event.minimum_rtt);
         /// Payload still in flight afterwards.
         in_flight_bytes: u64 = |event| event.in_flight.get();
-        /// Payload newly reported as marked congestion-experienced (accurate ECN feedback).
+        /// Payload newly reported as CE-marked (accurate ECN feedback).
         marked_bytes: u64 = |event| event.marked.get();
         /// Delivery rate, for a class with `wants_rate_samples = True`.
         rate: Option<RateSample> = |event| sample(event.rate);
@@ -149,17 +146,17 @@ event! {
 }
 
 event! {
-    /// An acknowledgement repeated the last number while data was outstanding.
+    /// A duplicate ACK arrived while data was outstanding.
     DuplicateAck of congestion::DuplicateAck {
-        /// When it arrived at the sender.
+        /// Arrival time at the sender.
         now_s: f64 = |event| event.now.seconds();
-        /// How many in a row, this one included.
+        /// Number of consecutive duplicates, this one included.
         count: u32 = |event| event.count;
-        /// Round-trip time measured from a newly SACKed segment, if it could be.
+        /// RTT of a newly SACKed segment; `None` if ambiguous.
         rtt_s: Option<f64> = |event| seconds(event.rtt);
         /// Payload in flight afterwards.
         in_flight_bytes: u64 = |event| event.in_flight.get();
-        /// Payload newly reported as marked congestion-experienced (accurate ECN feedback).
+        /// Payload newly reported as CE-marked (accurate ECN feedback).
         marked_bytes: u64 = |event| event.marked.get();
         /// Delivery rate, for a class with `wants_rate_samples = True`.
         rate: Option<RateSample> = |event| sample(event.rate);
@@ -170,19 +167,19 @@ event! {
     /// Loss was detected; the missing segment is about to be retransmitted. Reported once per
     /// window of data.
     LossDetected of congestion::LossDetected {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
         /// FlightSize of RFC 5681: payload outstanding when the loss was detected.
         flight_size_bytes: u64 = |event| event.flight_size.get();
-        /// Payload that is known to be lost.
+        /// Payload known to be lost.
         lost_bytes: u64 = |event| event.lost.get();
     }
 }
 
 event! {
-    /// The receiver echoed a congestion mark. Reported at most once per window of data.
+    /// The receiver echoed a CE mark. Reported at most once per window of data.
     EcnEcho of congestion::EcnEcho {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
         /// FlightSize of RFC 5681: payload outstanding.
         flight_size_bytes: u64 = |event| event.flight_size.get();
@@ -190,17 +187,17 @@ event! {
 }
 
 event! {
-    /// The sender starts again from one segment.
+    /// The retransmission timer expired (RTO); the sender restarts from one segment.
     Timeout of congestion::Timeout {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
         /// FlightSize of RFC 5681: payload outstanding.
         flight_size_bytes: u64 = |event| event.flight_size.get();
-        /// The segment had timed out before: ssthresh stays as the first expiry set it (RFC 5681,
-        /// section 3.1).
+        /// Whether the segment had timed out before: ssthresh then keeps the value of the first RTO
+        /// (RFC 5681, section 3.1).
         repeated: bool = |event| event.repeated;
-        /// "timer" if the retransmission timer expired, "fast-retransmit" if a Tahoe sender found a
-        /// loss.
+        /// "timer" for the retransmission timer, "fast-retransmit" for a loss detected by a Tahoe
+        /// sender.
         cause: &'static str = |event| match event.cause {
             RestartCause::TimerExpired => "timer",
             RestartCause::TahoeFastRetransmit => "fast-retransmit",
@@ -209,17 +206,17 @@ event! {
 }
 
 event! {
-    /// Everything outstanding when the loss was detected has been acknowledged.
+    /// All data outstanding at the detection of the loss has been acknowledged.
     RecoveryEnded of congestion::RecoveryEnded {
-        /// When.
+        /// Time of the event.
         now_s: f64 = |event| event.now.seconds();
     }
 }
 
 event! {
-    /// The last loss or timeout was spurious: nothing had been lost.
+    /// The last loss or RTO was spurious: nothing was lost.
     SpuriousLoss of congestion::SpuriousLoss {
-        /// When it became known.
+        /// Time of its detection.
         now_s: f64 = |event| event.now.seconds();
     }
 }

@@ -9,7 +9,7 @@ use selfclock_simulator::scenario::{self, Setting, SettingValue};
 use crate::control::registry;
 use crate::scenario::{Scenario, raised};
 
-/// A scenario, and the values in which its points differ.
+/// A scenario with the values that vary over the points.
 #[pyclass(frozen, module = "selfclock._core")]
 pub struct Grid {
     inner: scenario::Grid,
@@ -89,7 +89,7 @@ impl Grid {
     fn runs(&self) -> u64 {
         self.inner.runs()
     }
-    /// The paths in which points differ.
+    /// The paths that vary over the points.
     #[getter]
     fn paths(&self) -> Vec<&str> {
         self.inner.paths().collect()

@@ -74,7 +74,8 @@ pub fn place(py: Python<'_>, error: &PyErr) -> Option<String> {
     Some(format!(" ({file}, line {line}, in {})", code.getattr("co_name").ok()?))
 }
 
-/// Runs to the end unless `goes_on`, called between slices with the fraction done, returns false.
+/// Runs to the end unless `goes_on`, called between slices with the completed fraction, returns
+/// false.
 /// `stop`, once set, lets [`calls::interrupt_stopped`] end a call of an algorithm that does not
 /// return.
 pub fn run_in_slices(
@@ -191,10 +192,10 @@ fn signals_and_progress(py: Python<'_>, progress: Option<&Py<PyAny>>, done: f64)
     }
 }
 
-/// Runs one scenario; `progress` is called now and then with the fraction done. With `packets`, a
-/// path and what the file says about itself, packet records are written there while the run goes
-/// on, and `captures` of hosts and links, by kind ("host", "link") and name. With a `trunk` the run
-/// begins with that. On at most `threads` threads: on one where more would not be quicker.
+/// Runs one scenario; `progress` is called now and then with the completed fraction. With
+/// `packets`, a path and metadata, packet records are written there during the run, and `captures`
+/// of hosts and links, by kind ("host", "link") and name. With a `trunk` the run starts from it.
+/// Uses at most `threads` threads, and only one if more would not be faster.
 #[pyfunction]
 #[pyo3(signature = (scenario, progress = None, packets = None, captures = None, trunk = None, threads = 1))]
 pub fn run(
@@ -239,9 +240,8 @@ pub fn run(
 /// Progress of many runs is counted in thousandths of a run.
 const WHOLE: u64 = 1000;
 
-/// Runs many scenarios on `threads` threads (default: one per core). Results stand in the order of
-/// the scenarios and do not depend on the number of threads: a simulation shares nothing with
-/// another.
+/// Runs many scenarios on `threads` threads (default: one per core). Results are in the order of
+/// the scenarios and do not depend on the number of threads: simulations share nothing.
 #[pyfunction]
 #[pyo3(signature = (scenarios, threads = None, progress = None))]
 pub fn run_many(

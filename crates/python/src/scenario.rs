@@ -60,7 +60,7 @@ impl Scenario {
         scenario::Scenario::load_with(&registry, &path, &overrides).map(Self::from).map_err(raised)
     }
 
-    /// Reads a text; `source_name` stands for the file in messages.
+    /// Reads a text; `source_name` is the file name in messages.
     #[staticmethod]
     #[pyo3(signature = (text, source_name = "scenario", overrides = Vec::new()))]
     fn parse(text: &str, source_name: &str, overrides: Vec<String>) -> PyResult<Self> {
@@ -93,7 +93,7 @@ impl Scenario {
         format!("{:?}", self.inner.plan)
     }
 
-    /// The same without the name, on which nothing but its records depends.
+    /// The same without the name, which affects only records.
     #[getter]
     fn settings(&self) -> String {
         format!("{:?}", Plan { name: String::new(), ..self.inner.plan.clone() })
@@ -123,13 +123,12 @@ impl Scenario {
     fn source_name(&self) -> &str {
         &self.inner.source_name
     }
-    /// Packet-hops that the run comes to if every flow carries what its path has for it: an
-    /// estimate.
+    /// Estimated packet-hops of the run, if every flow fills its share of its path.
     #[getter]
     fn expected_packet_hops(&self) -> f64 {
         self.inner.plan.expected_packet_hops()
     }
-    /// Sentences on what cannot mean what it says.
+    /// Notes on settings that probably do not mean what they say.
     #[getter]
     fn notes(&self) -> Vec<String> {
         scenario::notes(&self.inner.plan)
@@ -142,7 +141,7 @@ impl Scenario {
     fn flow_names(&self) -> Vec<&str> {
         self.inner.plan.flows.iter().map(|flow| flow.name.as_str()).collect()
     }
-    /// One for each flow: its algorithm as records name it, "udp" for UDP.
+    /// Algorithm of each flow by its name in records; "udp" for UDP.
     #[getter]
     fn algorithm_names(&self) -> Vec<&str> {
         self.inner.plan.flows.iter().map(|flow| flow.algorithm().unwrap_or("udp")).collect()
@@ -152,7 +151,7 @@ impl Scenario {
         self.inner.plan.links.iter().map(|link| link.name.as_str()).collect()
     }
 
-    /// Names of the nodes at which flows begin or end.
+    /// Names of the nodes that send or receive data.
     #[getter]
     fn host_names(&self) -> Vec<&str> {
         let plan = &self.inner.plan;
@@ -161,7 +160,7 @@ impl Scenario {
         hosts.into_iter().map(|host| plan.nodes[host].as_str()).collect()
     }
 
-    /// Everything but what may differ between runs with a common beginning, as text.
+    /// The settings that runs with a common beginning must share, as text.
     #[getter]
     fn beginning(&self) -> String {
         self.inner.plan.beginning()
@@ -175,7 +174,7 @@ impl Scenario {
     fn duration_ps(&self) -> u64 {
         self.inner.plan.duration.picoseconds()
     }
-    /// Some flow runs an algorithm that is written in Python.
+    /// Whether a flow has an algorithm written in Python.
     #[getter]
     fn has_own_algorithms(&self) -> bool {
         self.inner.plan.has_custom_algorithms()
@@ -190,7 +189,7 @@ impl Scenario {
     fn senders(&self) -> String {
         senders(&self.inner.plan)
     }
-    /// First and last time at which packets are recorded, in seconds, if they are.
+    /// Period of packet recording in seconds, if any.
     #[getter]
     fn recorded_span_s(&self) -> Option<(f64, f64)> {
         let record = &self.inner.plan.record;
@@ -198,8 +197,8 @@ impl Scenario {
         record.packets.then(|| (record.packets_from.seconds(), until.seconds()))
     }
 
-    /// Bytes that the delivery trace of a link has offered by each of these times; none if it has
-    /// no trace, or there is no such link.
+    /// Bytes offered by the delivery trace of a link up to each of these times; none without a
+    /// trace or link.
     fn offered_bytes(&self, link: &str, times_s: Vec<f64>) -> Option<Vec<u64>> {
         let trace = self.inner.plan.links.iter().find(|each| each.name == link)?.trace.as_ref()?;
         let until = |&time: &f64| trace.offered_until(Time::ZERO + Duration::from_seconds(time));

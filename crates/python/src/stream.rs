@@ -27,10 +27,10 @@ type Job = (usize, Plan, Option<Arc<CommonTrunk>>);
 /// How the run of a plan ended.
 type Ended = (usize, Plan, PyResult<Finished>);
 
-/// Runs what `scenarios` gives, each with the trunk that it begins with or none, on `threads`
-/// threads (default: one per core), and calls `finished` with the number of each, from 0, and its
-/// outcome or error, in the order in which they end. A run that fails does not stop the others; an
-/// exception of `finished` or of the iterator does.
+/// Runs the items of `scenarios`, each with an optional trunk to start from, on `threads` threads
+/// (default: one per core), and calls `finished` with the number of each, from 0, and its outcome
+/// or error, in the order of completion. A failed run does not stop the others; an exception of
+/// `finished` or of the iterator does.
 #[pyfunction]
 #[pyo3(signature = (scenarios, finished, threads = None))]
 pub fn run_stream(

@@ -38,7 +38,7 @@ impl Table {
         Ok(Self::of(batch.schema(), vec![batch]))
     }
 
-    /// From parts that follow one another.
+    /// From consecutive parts.
     pub fn of(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
         Self { schema, batches }
     }
@@ -85,7 +85,7 @@ impl Table {
             PyValueError::new_err(format!("column {name:?} has no numbers, or rows without a name"))
         })
     }
-    /// Writes the table as Parquet with what it says about itself.
+    /// Writes the table as Parquet, with metadata.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf, metadata: Metadata) -> PyResult<()> {
         Ok(py.detach(|| parquet_file::write(&self.schema, &self.batches, &path, &metadata))?)
     }

@@ -52,7 +52,7 @@ impl Trunk {
 }
 
 impl CommonTrunk {
-    /// The run of a plan with this beginning. The first caller runs it, and the others wait.
+    /// The run of a plan that starts from it. The first caller runs the trunk, and others wait.
     pub fn branch(
         &self,
         plan: &Plan,

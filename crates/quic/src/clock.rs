@@ -4,12 +4,12 @@ use std::time::Instant;
 
 use selfclock_congestion::Time;
 
-/// Turns instants into times since a connection began.
+/// Converts instants to times since the start of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Instant);
 
 impl Clock {
-    /// One that begins now.
+    /// A clock that starts now.
     pub const fn starting(now: Instant) -> Self {
         Self(now)
     }

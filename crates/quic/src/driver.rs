@@ -1,4 +1,4 @@
-//! The part common to all stacks: turns reports into [`Event`]s, and passes window and pacing back.
+//! The part common to all stacks: converts reports to [`Event`]s, and returns window and pacing.
 //!
 //! The terms in quotation marks are those of RFC 9002.
 
@@ -16,12 +16,12 @@ use crate::traces::{Trace, Traces};
 /// "kMinimumWindow": "The RECOMMENDED value is 2 * max_datagram_size" (section 7.2).
 const MINIMUM_WINDOW: u64 = 2;
 
-/// Something that a stack takes for congestion, beyond packets that it finds acknowledged.
+/// A congestion signal from a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
     /// Packets were declared lost.
     Lost {
-        /// When the newest of them was sent.
+        /// Send time of the newest of them.
         sent: Time,
         /// Their size, bytes.
         bytes: u64,
@@ -29,18 +29,17 @@ pub enum Congestion {
         /// was lost (section 7.6).
         persistent: bool,
     },
-    /// The count of CE marks has grown.
+    /// The number of CE marks has grown.
     Marked {
-        /// When the newest packet that the ACK frame acknowledges was sent.
+        /// Send time of the newest packet acknowledged by the ACK frame.
         sent: Time,
     },
 }
 
 /// The congestion control of one path of a connection, between a stack and an algorithm.
 ///
-/// A stack calls `on_...` as things happen, in the order of their times, and asks for
-/// [`Driver::window`] and [`Driver::pacing_rate`] before it sends. Sizes are those of whole UDP
-/// payloads, as QUIC counts them.
+/// A stack calls `on_...` at events, in order of time, and reads [`Driver::window`] and
+/// [`Driver::pacing_rate`] before it sends. Sizes are whole UDP payloads, as QUIC counts them.
 ///
 /// ```
 /// use selfclock_congestion::{Duration, Selection, Setup, Time};
@@ -63,48 +62,47 @@ pub enum Congestion {
 #[derive(Clone, Debug)]
 pub struct Driver {
     control: Control,
-    /// The algorithm does not know marks: they are told as losses.
+    /// Whether marks are reported as losses, because the algorithm does not respond to marks.
     marks_are_losses: bool,
     mss: u64,
     initial_window: u64,
-    /// When something last happened.
+    /// Time of the last event.
     now: Time,
     flight: Flight,
     round_trips: RoundTripTimes,
     batch: Batch,
-    /// When the last ACK frame came, and the bytes that it acknowledged.
+    /// Arrival time of the last ACK frame, and the bytes that it acknowledged.
     last_batch: (Time, u64),
     reduction: Reduction,
     app_limited: bool,
     acknowledged: u64,
 }
 
-/// The algorithm, and a record of it if there is one.
+/// The algorithm, with its record if there is one.
 #[derive(Clone, Debug)]
 enum Control {
     Plain(Box<Controller>),
     Traced(Box<Trace>),
 }
 
-/// The packets that one ACK frame acknowledges.
+/// The packets acknowledged by one ACK frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     size: u64,
     newest_sent: Option<Time>,
 }
 
-/// The last time that the window was reduced.
+/// The last reduction of the window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Reduction {
-    /// "congestion_recovery_start_time": losses and marks of packets that were sent until then have
-    /// had their response.
+    /// "congestion_recovery_start_time": losses and marks of packets sent until then cause no
+    /// further response.
     at: Option<Time>,
-    /// "In recovery": no packet that was sent after it has been acknowledged, so that the window is
-    /// not to grow.
+    /// "In recovery": no packet sent after it has been acknowledged, so the window must not grow.
     in_recovery: bool,
-    /// The algorithm knows of the recovery, and waits for its end.
+    /// Whether the algorithm waits for the end of the recovery.
     told: bool,
-    /// It was persistent congestion, of which a stack may tell packet by packet.
+    /// Whether it was persistent congestion, which a stack may report packet by packet.
     restarted: bool,
 }
 
@@ -125,8 +123,8 @@ impl Control {
 }
 
 impl Driver {
-    /// A path that begins; with `traces`, what happens on it is recorded there. [`Setup::mss`] is
-    /// the UDP payload of a full packet.
+    /// A new path, recorded in `traces` if given. [`Setup::mss`] is the UDP payload of a full
+    /// packet.
     pub fn new(selection: &Selection, setup: Setup, traces: Option<&Traces>) -> Self {
         let control = match traces {
             Some(traces) => Control::Traced(Box::new(Trace::new(selection, setup, traces.clone()))),
@@ -151,7 +149,7 @@ impl Driver {
         driver
     }
 
-    /// Bytes that may be in flight: at least two full packets.
+    /// Bytes allowed in flight: at least two full packets.
     pub fn window(&self) -> u64 {
         self.control.controller().window().get().max(MINIMUM_WINDOW * self.mss)
     }
@@ -161,20 +159,19 @@ impl Driver {
         self.initial_window
     }
 
-    /// Slow start threshold, bytes; `None`: there is none yet.
+    /// Slow start threshold, bytes; `None` before the first.
     pub fn slow_start_threshold(&self) -> Option<u64> {
         let threshold = self.control.controller().snapshot().ssthresh_segments;
         threshold.is_finite().then_some((threshold * self.mss as f64) as u64)
     }
 
-    /// The rate at which packets are to leave, bytes per second of UDP payload; `None`: the stack
-    /// spaces them as it likes.
+    /// Pacing rate, bytes of UDP payload per second; `None` leaves pacing to the stack.
     pub fn pacing_rate(&self) -> Option<u64> {
         let pacing = self.control.controller().decision().pacing?;
         Some((pacing.bytes_per_second() as u64).max(1))
     }
 
-    /// The algorithm, to look at.
+    /// The algorithm, for inspection.
     pub fn controller(&self) -> &Controller {
         self.control.controller()
     }
@@ -184,21 +181,21 @@ impl Driver {
         self.mss
     }
 
-    /// Bytes in flight, as far as the stack has told.
+    /// Bytes in flight, according to the stack's reports.
     pub const fn in_flight(&self) -> u64 {
         self.flight.bytes()
     }
 
-    /// One packet that counts as in flight has left.
+    /// A packet that counts as in flight was sent.
     pub fn on_packet_sent(&mut self, now: Time, size: u64) {
         self.pass(now);
         self.flight.sent(self.now, size);
         self.tell_sent(size);
     }
 
-    /// Packets have left at once, of which some may not count as in flight (ACK frames alone): the
-    /// number of bytes in flight is known again with the next [`Driver::on_acks_end`]. It is not
-    /// taken for more than the window has room for.
+    /// Packets were sent at once, some of which may not count as in flight (ACK frames alone): the
+    /// bytes in flight are known again at the next [`Driver::on_acks_end`], and until then limited
+    /// to the window.
     pub fn on_burst_sent(&mut self, now: Time, size: u64) {
         self.pass(now);
         let room = self.window().saturating_sub(self.flight.bytes());
@@ -215,14 +212,14 @@ impl Driver {
         }
     }
 
-    /// A packet is in flight no more, though it was neither acknowledged nor lost: its packet
-    /// number space is gone.
+    /// A packet left the flight without being acknowledged or lost: its packet number space was
+    /// discarded.
     pub fn on_packet_discarded(&mut self, size: u64) {
         self.flight.correct(self.flight.bytes().saturating_sub(size));
     }
 
-    /// A packet that was sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows when
-    /// the ACK frame has no more.
+    /// A packet sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows at the end of
+    /// the ACK frame.
     pub fn on_packet_acked(&mut self, now: Time, sent: Time, size: u64) {
         self.pass(now);
         self.flight.acknowledged(self.now, sent, size);
@@ -230,9 +227,9 @@ impl Driver {
         self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
     }
 
-    /// The packets of an ACK frame have all been told of. `in_flight`: bytes still in flight, if
-    /// the stack says; `app_limited`: the application had nothing to send, though the window had
-    /// room.
+    /// All packets of an ACK frame have been reported. `in_flight`: bytes still in flight, if the
+    /// stack reports them; `app_limited`: the application had nothing to send, although the window
+    /// had room.
     pub fn on_acks_end(&mut self, now: Time, in_flight: Option<u64>, app_limited: bool) {
         self.pass(now);
         self.app_limited = app_limited;
@@ -273,7 +270,7 @@ impl Driver {
         }
     }
 
-    /// The stack takes something for congestion. The window is reduced once a round trip: "No
+    /// The stack signals congestion. The window is reduced once per round trip: "No
     /// further reductions in the congestion window are made in response to" what was sent before
     /// the last one (section 7.3.2).
     pub fn on_congestion(&mut self, now: Time, congestion: Congestion) {
@@ -291,7 +288,7 @@ impl Driver {
                 }
             }
             Congestion::Marked { .. } if !is_new => {}
-            // Our choice: the packets say that marks are understood (ECT), so an algorithm without
+            // Our choice: the packets are ECN-capable (ECT), so an algorithm without
             // a response to marks receives a loss: marks "should be treated just as a congestion
             // loss" (RFC 3168, section 6.1.2).
             Congestion::Marked { .. } if self.marks_are_losses => self.reduce(flight_size, 0),
@@ -329,13 +326,13 @@ impl Driver {
         self.control.tell(event);
     }
 
-    /// The packets last declared lost have arrived after all.
+    /// The packets last declared lost have arrived.
     pub fn on_spurious_loss(&mut self) {
         self.reduction = Reduction { in_recovery: false, told: false, restarted: false, ..self.reduction };
         self.control.tell(SpuriousLoss::new(self.now));
     }
 
-    /// The path takes packets with this UDP payload from now on. Zero is ignored.
+    /// The path carries packets with this UDP payload from now on. Zero is ignored.
     pub fn on_mtu_changed(&mut self, mtu: u16) {
         if mtu > 0 && u64::from(mtu) != self.mss {
             self.mss = mtu.into();
@@ -343,7 +340,7 @@ impl Driver {
         }
     }
 
-    /// Clocks of stacks may tell of one event a little before the last.
+    /// Stacks may report an event with a time slightly before the last one's.
     fn pass(&mut self, now: Time) {
         self.now = self.now.max(now);
     }

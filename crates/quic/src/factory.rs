@@ -1,4 +1,4 @@
-//! From the name of an algorithm to the controllers of connections.
+//! Controllers of connections, from the name of an algorithm.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,21 +13,21 @@ use crate::traces::Traces;
 
 /// A stack's services to an algorithm.
 pub trait Stack {
-    /// Its name in messages.
+    /// Name in messages.
     const NAME: &'static str;
-    /// Why it cannot let packets leave at the rate that a controller sets; `None`: it does.
+    /// Why it cannot pace at the controller's rate; `None` if it can.
     const WITHOUT_PACING: Option<&'static str>;
-    /// Why it does not tell how many packets were marked, as a part of a sentence.
+    /// Why it does not report the number of marked packets, as part of a sentence.
     const WITHOUT_COUNTS: &'static str;
 }
 
-/// Why there is no factory.
+/// Error of a factory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FactoryError {
-    /// The text names no algorithm, or sets no parameter of it.
+    /// The label names no algorithm, or an invalid parameter.
     Written(WrittenError),
-    /// The stack does not do what the algorithm needs.
+    /// The stack does not meet a requirement of the algorithm.
     Refused {
         /// The algorithm.
         label: String,
@@ -71,7 +71,7 @@ impl From<WrittenError> for FactoryError {
 /// ```
 pub struct Factory<S> {
     selection: Selection,
-    /// Segments; `None`: as RFC 9002 has it.
+    /// Initial window in segments; `None` for that of RFC 9002.
     initial_window: Option<f64>,
     seed: u64,
     built: AtomicU64,
@@ -86,19 +86,18 @@ impl<S> fmt::Debug for Factory<S> {
 }
 
 impl<S: Stack> Factory<S> {
-    /// The algorithm of a label, with the settings behind it if there are any: `cubic`,
-    /// `cubic+hystart++:beta=0.8`.
+    /// The algorithm of a label with optional settings: `cubic`, `cubic+hystart++:beta=0.8`.
     ///
     /// # Errors
-    /// There is no such algorithm or parameter, or the stack does not do what it needs.
+    /// There is no such algorithm or parameter, or the stack does not meet a requirement.
     pub fn read(text: &str) -> Result<Self, FactoryError> {
         Self::new(Registry::built_in().read(text)?)
     }
 
-    /// An algorithm that was chosen elsewhere, as from a registry with user-defined ones.
+    /// An algorithm selected elsewhere, such as a user-defined one from a registry.
     ///
     /// # Errors
-    /// The stack does not do what it needs.
+    /// The stack does not meet a requirement.
     pub fn new(selection: Selection) -> Result<Self, FactoryError> {
         if let Some(reason) = refusal::<S>(&selection) {
             return Err(FactoryError::Refused { label: selection.label(), stack: S::NAME, reason });
@@ -113,18 +112,17 @@ impl<S: Stack> Factory<S> {
         })
     }
 
-    /// Sets a parameter of the algorithm, written as it would be behind its label: `0.8`, `true`,
-    /// `"25 ms"`.
+    /// Sets a parameter of the algorithm, in the syntax of a label: `0.8`, `true`, `"25 ms"`.
     ///
     /// # Errors
-    /// There is no such parameter, or the value is not one of it.
+    /// There is no such parameter, or the value is invalid.
     pub fn set(mut self, name: &str, value: impl fmt::Display) -> Result<Self, FactoryError> {
         self.selection.set_written(name, &value.to_string())?;
         self.selection.check_requirements()?;
         Ok(self)
     }
 
-    /// Initial window in full packets. Default: ten, but not above the larger of 14 720 bytes and
+    /// Initial window in full packets. Default: ten, but at most the larger of 14 720 bytes and
     /// two packets (RFC 9002, section 7.2).
     ///
     /// # Errors
@@ -137,8 +135,8 @@ impl<S: Stack> Factory<S> {
         Ok(self)
     }
 
-    /// Random numbers of algorithms that draw any follow from this and the number of the
-    /// connection. Default: 0.
+    /// Seed of the algorithms' random numbers, together with the number of the connection.
+    /// Default: 0.
     #[must_use]
     pub const fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -152,7 +150,7 @@ impl<S: Stack> Factory<S> {
         self
     }
 
-    /// A connection that begins, whose packets have this UDP payload.
+    /// A new connection, whose packets have this UDP payload.
     pub fn driver(&self, mtu: u16) -> Driver {
         let mtu = f64::from(mtu.max(1));
         // "an initial congestion window of ten times the maximum datagram size (max_datagram_size),
@@ -161,7 +159,7 @@ impl<S: Stack> Factory<S> {
         let usual = (10.0 * mtu).min((2.0 * mtu).max(14_720.0)) / mtu;
         let setup = Setup {
             mss: Bytes(mtu as u64),
-            // Rates are of UDP payload, as stacks count it.
+            // Rates are of UDP payload, as stacks count.
             header: Bytes::ZERO,
             initial_window: self.initial_window.unwrap_or(usual),
             seed: self.seed.wrapping_add(self.built.fetch_add(1, Ordering::Relaxed)),
@@ -184,12 +182,12 @@ fn refusal<S: Stack>(selection: &Selection) -> Option<String> {
     if let Some(router) = selection.routers().next() {
         let mechanism = router.mechanism;
         return Some(format!(
-            "it needs routers with the mechanism {mechanism}, to which packets of QUIC say nothing"
+            "it needs routers with the mechanism {mechanism}, for which QUIC packets carry nothing"
         ));
     }
     if !selection.partner().is_none() {
         return Some(
-            "it needs a partner at the receiver, which answers in TCP options; QUIC has none".to_owned(),
+            "it needs a partner at the receiver, which replies in TCP options; QUIC has none".to_owned(),
         );
     }
     if selection.marks() == Marks::InProportion {
@@ -200,8 +198,8 @@ fn refusal<S: Stack>(selection: &Selection) -> Option<String> {
         let what = need.name();
         let why = match need {
             Need::Pacing => S::WITHOUT_PACING?.to_owned(),
-            Need::Trains => format!("{stack} sends what the window allows as soon as it can"),
-            Need::EveryAck => "receivers of QUIC acknowledge every second packet".to_owned(),
+            Need::Trains => format!("{stack} sends as soon as the window allows"),
+            Need::EveryAck => "QUIC receivers acknowledge every second packet".to_owned(),
         };
         Some(format!("it needs {what}, and {why}"))
     })

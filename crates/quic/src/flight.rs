@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use selfclock_congestion::delivery_rate::{DeliveryRate, Sending};
 use selfclock_congestion::{Duration, RateSample, Time};
 
-/// Bytes in flight, and of an algorithm that asks for delivery rates the packets.
+/// Bytes in flight, and the packets if the algorithm uses delivery rates.
 #[derive(Clone, Debug)]
 pub struct Flight {
     bytes: u64,
-    /// Bytes declared lost since the connection began.
+    /// Bytes declared lost since the start of the connection.
     lost: u64,
     rates: Option<Box<Rates>>,
 }
@@ -17,12 +17,12 @@ pub struct Flight {
 #[derive(Clone, Debug, Default)]
 struct Rates {
     rate: DeliveryRate,
-    /// In the order in which they were sent.
+    /// In send order.
     packets: VecDeque<Packet>,
     sent: u64,
 }
 
-/// A packet, or several that left at once.
+/// A packet, or several sent at once.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     sent: Time,
@@ -33,7 +33,7 @@ struct Packet {
 }
 
 impl Flight {
-    /// Nothing is in flight.
+    /// An empty flight.
     pub fn new(measures_rates: bool) -> Self {
         Self { bytes: 0, lost: 0, rates: measures_rates.then(Box::default) }
     }
@@ -43,7 +43,7 @@ impl Flight {
         self.bytes
     }
 
-    /// So much leaves at `now`, which is not before the last.
+    /// This many bytes are sent at `now`, not before the last.
     pub fn sent(&mut self, now: Time, size: u64) {
         self.bytes += size;
         let Some(rates) = &mut self.rates else { return };
@@ -52,7 +52,7 @@ impl Flight {
         rates.packets.push_back(Packet { sent: now, order: rates.sent, left: size, sending });
     }
 
-    /// So much of what left at `sent` arrived.
+    /// This many of the bytes sent at `sent` arrived.
     pub fn acknowledged(&mut self, now: Time, sent: Time, size: u64) {
         self.bytes = self.bytes.saturating_sub(size);
         let Some(rates) = &mut self.rates else { return };
@@ -64,8 +64,8 @@ impl Flight {
         rates.drop_finished();
     }
 
-    /// So much was lost, of which the newest left at `sent`. What left before it has arrived, or is
-    /// lost: loss is detected in the order of the packets (RFC 9002, section 6.1).
+    /// This many bytes were lost, the newest of which were sent at `sent`. Older ones have arrived
+    /// or are lost: loss is detected in packet order (RFC 9002, section 6.1).
     pub fn lost(&mut self, sent: Time, size: u64) {
         self.bytes = self.bytes.saturating_sub(size);
         self.lost += size;
@@ -75,7 +75,7 @@ impl Flight {
         }
     }
 
-    /// The stack says how much is in flight.
+    /// The stack reports the bytes in flight.
     pub fn correct(&mut self, bytes: u64) {
         self.bytes = bytes;
         if let Some(rates) = &mut self.rates
@@ -85,8 +85,8 @@ impl Flight {
         }
     }
 
-    /// Forgets what was sent so long before `newest_acked` that the stack must have declared it
-    /// lost: of packets that were sent at once, [`Flight::lost`] does not know which are. "9/8, or
+    /// Forgets packets sent so long before `newest_acked` that the stack must have declared them
+    /// lost: [`Flight::lost`] cannot distinguish packets sent at once. "9/8, or
     /// 1.125, is RECOMMENDED" as a number of round-trip times after which a packet is lost (RFC
     /// 9002, section 6.1.2).
     pub fn forget_before(&mut self, newest_acked: Time, round_trip: Duration) {
@@ -98,21 +98,20 @@ impl Flight {
         }
     }
 
-    /// Packets that are remembered.
+    /// Number of stored packets.
     #[cfg(test)]
     pub fn packets(&self) -> usize {
         self.rates.as_ref().map_or(0, |rates| rates.packets.len())
     }
 
-    /// The delivery rate that the acknowledgements since the last sample measure. `app_limited`:
+    /// The delivery rate measured by the ACKs since the last sample. `app_limited`:
     /// the application had nothing to send before them.
     pub fn rate_sample(&mut self, minimum_rtt: Option<Duration>, app_limited: bool) -> Option<RateSample> {
         let rates = self.rates.as_mut()?;
         let mut sample = rates.rate.sample(minimum_rtt, self.lost)?;
         if app_limited {
             rates.rate.mark_app_limited(self.bytes);
-            // Stacks tell of it with the next acknowledgement, and some packets of the sample left
-            // without.
+            // Stacks report it with the next ACK, and some packets of the sample were sent before.
             sample.is_app_limited = true;
         }
         Some(sample)
@@ -120,7 +119,7 @@ impl Flight {
 }
 
 impl Rates {
-    /// The packet of this size that left then; else any that left then.
+    /// A packet of this size sent then, or else any sent then.
     fn find(&self, sent: Time, size: u64) -> Option<usize> {
         let first = self.packets.partition_point(|packet| packet.sent < sent);
         let at_once = self.packets.range(first..).take_while(|packet| packet.sent == sent);

@@ -4,12 +4,12 @@
     doc = "The congestion control algorithms of selfclock in QUIC stacks."
 )]
 //!
-//! # Where things are
+//! # Contents
 //!
 //! * [`Factory`]: an algorithm by name, for the connections of a stack. `quinn`, `noq` and `s2n`,
-//!   behind the features of these names: what implements the traits of the stacks.
-//! * [`driver`]: between a stack and an algorithm, for any stack. [`Traces`]: records of what
-//!   passes through it.
+//!   behind the features of these names: implementations of the stacks' traits.
+//! * [`driver`]: the link between any stack and an algorithm. [`Traces`]: records of its events
+//!   and decisions.
 
 #[cfg(any(feature = "quinn", feature = "noq"))]
 mod clock;

@@ -1,7 +1,7 @@
 //! For [noq](https://docs.rs/noq).
 //!
-//! noq tells of every packet that counts as in flight when it leaves, of every one that arrives, of
-//! losses and marks, and of losses that were spurious; it paces at the rate that a controller sets.
+//! noq reports every packet sent in flight and every arrival, losses, marks and spurious losses; it
+//! paces at the controller's rate.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ pub enum Noq {}
 impl Stack for Noq {
     const NAME: &'static str = "noq";
     const WITHOUT_PACING: Option<&'static str> = None;
-    const WITHOUT_COUNTS: &'static str = "tells only that there was a mark, and sends ECT(0)";
+    const WITHOUT_COUNTS: &'static str = "reports only that there was a mark, and sends ECT(0)";
 }
 
 /// A factory for [`noq::TransportConfig::congestion_controller_factory`][config], from the label of
@@ -30,7 +30,7 @@ impl Stack for Noq {
 /// [config]: https://docs.rs/noq/1/noq/struct.TransportConfig.html#method.congestion_controller_factory
 ///
 /// # Errors
-/// There is no such algorithm or parameter, or noq does not do what it needs.
+/// There is no such algorithm or parameter, or noq does not meet a requirement.
 pub fn factory(text: &str) -> Result<Arc<Factory<Noq>>, FactoryError> {
     Factory::read(text).map(Arc::new)
 }

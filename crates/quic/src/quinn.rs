@@ -1,9 +1,8 @@
 //! For [quinn](https://docs.rs/quinn).
 //!
-//! quinn tells when each acknowledged packet was sent, that packets were lost or marked, and
-//! whether the application had nothing to send. It does not tell which packets count as in flight
-//! when they leave, nor of losses that were spurious, and its pacer sends 1.25 windows a round trip
-//! whatever a controller says.
+//! quinn reports the send time of each acknowledged packet, that packets were lost or marked, and
+//! whether the application had nothing to send. It does not report which packets count as in flight
+//! when sent, nor spurious losses, and its pacer always sends 1.25 windows per round trip.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,9 +21,8 @@ pub enum Quinn {}
 
 impl Stack for Quinn {
     const NAME: &'static str = "quinn";
-    const WITHOUT_PACING: Option<&'static str> =
-        Some("quinn paces at 1.25 windows a round trip, whatever its controller says");
-    const WITHOUT_COUNTS: &'static str = "tells only that there was a mark, and sends ECT(0)";
+    const WITHOUT_PACING: Option<&'static str> = Some("quinn always paces at 1.25 windows per round trip");
+    const WITHOUT_COUNTS: &'static str = "reports only that there was a mark, and sends ECT(0)";
 }
 
 /// A factory for [`quinn::TransportConfig::congestion_controller_factory`][config], from the label
@@ -33,7 +31,7 @@ impl Stack for Quinn {
 /// [config]: https://docs.rs/quinn/0.11/quinn/struct.TransportConfig.html#method.congestion_controller_factory
 ///
 /// # Errors
-/// There is no such algorithm or parameter, or quinn does not do what it needs.
+/// There is no such algorithm or parameter, or quinn does not meet a requirement.
 pub fn factory(text: &str) -> Result<Arc<Factory<Quinn>>, FactoryError> {
     Factory::read(text).map(Arc::new)
 }
@@ -92,8 +90,8 @@ impl congestion::Controller for Controller {
         self.driver.on_mtu_changed(new_mtu);
     }
 
-    /// One byte more than the algorithm's: quinn sends while less than this would be in flight, not
-    /// while no more would.
+    /// One byte above the algorithm's window: quinn sends while the flight would stay below this,
+    /// not at most this.
     fn window(&self) -> u64 {
         self.driver.window() + 1
     }

@@ -1,9 +1,9 @@
-//! Round-trip times.
+//! RTT measurement.
 
 use selfclock_congestion::{Duration, Time};
 
-/// The round-trip times of a path, with the time that the peer holds ACK frames back, as TCP
-/// measures them: the algorithms are compared with themselves there.
+/// The RTTs of a path, including the peer's ACK delay, as measured by TCP, with which the
+/// algorithms are compared.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundTripTimes {
     newest_acked: Option<Time>,
@@ -34,17 +34,17 @@ impl RoundTripTimes {
         Some(rtt)
     }
 
-    /// Smoothed as RFC 6298 has it, once there is one.
+    /// Smoothed RTT (RFC 6298); `None` before the first sample.
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
     }
 
-    /// The smallest.
+    /// Minimum RTT.
     pub const fn minimum(&self) -> Option<Duration> {
         self.minimum
     }
 
-    /// The longer of the last and the smoothed.
+    /// The larger of the latest and the smoothed RTT.
     pub fn longest(&self) -> Duration {
         self.smoothed.map_or(self.latest, |smoothed| smoothed.max(self.latest))
     }

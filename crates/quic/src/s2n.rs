@@ -1,9 +1,8 @@
 //! For [s2n-quic](https://docs.rs/s2n-quic), whose trait for controllers is behind its feature
 //! `unstable-congestion-controller`.
 //!
-//! s2n-quic asks a controller when the next packet may leave, so that every rate of an algorithm is
-//! paced; it tells of every packet that leaves, of acknowledgements summed up, and of every packet
-//! that is lost.
+//! s2n-quic asks the controller when the next packet may leave, so any rate can be paced; it
+//! reports every packet sent, acknowledged bytes in sums, and every lost packet.
 
 use std::time::Duration;
 
@@ -36,7 +35,7 @@ impl Stack for S2n {
 /// ```
 ///
 /// # Errors
-/// There is no such algorithm or parameter, or s2n-quic does not do what it needs.
+/// There is no such algorithm or parameter, or s2n-quic does not meet a requirement.
 pub fn factory(text: &str) -> Result<Factory<S2n>, FactoryError> {
     Factory::read(text)
 }
@@ -59,15 +58,15 @@ impl Endpoint for Factory<S2n> {
 #[derive(Clone, Debug)]
 pub struct Controller {
     driver: Driver,
-    /// When the first packet left: the beginning of the algorithm's time.
+    /// Send time of the first packet, the start of the algorithm's time.
     start: Option<Timestamp>,
     newest_acked: Time,
     app_limited: bool,
-    /// When the next packet may leave, if the algorithm paces.
+    /// Earliest time of the next packet, if the algorithm paces.
     departure: Time,
 }
 
-/// Packets that a late timer has held up leave at once, as many as leave in this time (our choice):
+/// Packets delayed by a late timer leave at once, up to the number of this period (our choice):
 /// s2n-quic's timers tick in milliseconds.
 const LATENESS: selfclock_congestion::Duration = selfclock_congestion::Duration::from_milliseconds(1);
 
@@ -112,8 +111,8 @@ impl CongestionController for Controller {
         self.driver.window().saturating_sub(self.driver.in_flight()) < self.driver.mtu()
     }
 
-    /// The window is reduced at once, and no packet goes beyond it: RFC 9002, section 7.3.2, leaves
-    /// the choice.
+    /// The window is reduced at once, and no packet exceeds it: RFC 9002, section 7.3.2, allows
+    /// either.
     fn requires_fast_retransmission(&self) -> bool {
         false
     }

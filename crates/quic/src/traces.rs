@@ -1,4 +1,4 @@
-//! Where the traces of connections go.
+//! Destinations of connection traces.
 
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use selfclock_congestion::trace::Recorder;
 use selfclock_congestion::{Controller, Event, Selection, Setup};
 
-/// Where the traces of connections go: a folder, with a file for each connection, or memory.
+/// Destination of connection traces: a folder, with a file per connection, or memory.
 ///
 /// A trace has the format of [`selfclock_congestion::trace`]; `replay` there demands the same
 /// decisions, to the bit. It is whole when the stack has dropped the connection. Of a connection
@@ -31,14 +31,14 @@ pub struct Traces(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
-    /// `None`: memory.
+    /// `None` for memory.
     folder: Option<PathBuf>,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// Traces that have begun.
+    /// Number of traces started.
     begun: u64,
     finished: Vec<(u64, Vec<u8>)>,
     error: Option<io::Error>,
@@ -50,27 +50,26 @@ impl Traces {
         Self(Arc::new(Shared { folder: None, state: Mutex::default() }))
     }
 
-    /// Each connection has a file in this folder, which is made if need be. What is in the folder
-    /// stays.
+    /// Writes a file per connection to this folder, which is created if missing. Existing files are
+    /// kept.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder cannot be created.
     pub fn in_folder(path: impl AsRef<Path>) -> io::Result<Self> {
         fs::create_dir_all(&path)?;
         let folder = Some(path.as_ref().to_owned());
         Ok(Self(Arc::new(Shared { folder, state: Mutex::default() })))
     }
 
-    /// The traces of connections that have ended since the last call, in the order in which they
-    /// began; none where they are in a folder.
+    /// The traces of connections that ended since the last call, in order of their start; none with
+    /// a folder.
     pub fn take(&self) -> Vec<Vec<u8>> {
         let mut finished = std::mem::take(&mut self.state().finished);
         finished.sort_unstable_by_key(|(number, _)| *number);
         finished.into_iter().map(|(_, trace)| trace).collect()
     }
 
-    /// Why a trace could not be written, the first time. The connection goes on; its trace ends
-    /// there.
+    /// The first error of writing a trace. The connection continues; its trace ends there.
     pub fn error(&self) -> Option<io::Error> {
         self.state().error.take()
     }
@@ -94,10 +93,10 @@ pub struct Trace {
     output: Output,
 }
 
-/// A copy of a trace begins to be written when something happens on it: stacks copy a controller
-/// also to look at it.
+/// A copy of a trace is written from its first event on, because stacks also copy controllers for
+/// inspection.
 enum Output {
-    /// Nothing has happened. Its beginning is that much of another trace's file.
+    /// No event yet. It starts with this many bytes of another trace's file.
     Waiting(Option<(PathBuf, u64)>),
     Memory(u64),
     File {
@@ -108,7 +107,7 @@ enum Output {
     Failed,
 }
 
-/// Bytes that are written at once.
+/// Bytes per write.
 const PIECE: usize = 1 << 16;
 
 impl fmt::Debug for Trace {
@@ -118,7 +117,7 @@ impl fmt::Debug for Trace {
 }
 
 impl Trace {
-    /// Of a connection that begins.
+    /// The trace of a new connection.
     pub fn new(selection: &Selection, setup: Setup, traces: Traces) -> Self {
         let recorder = Recorder::new(selection, setup);
         Self { recorder, traces, label: selection.label(), output: Output::Waiting(None) }
@@ -129,7 +128,7 @@ impl Trace {
         self.recorder.controller()
     }
 
-    /// Tells the algorithm, and writes down what it answers.
+    /// Passes an event to the algorithm, and records its decision.
     pub fn on(&mut self, event: &Event) {
         if let Output::Waiting(beginning) = &mut self.output {
             let beginning = beginning.take();

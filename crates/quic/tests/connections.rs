@@ -162,24 +162,32 @@ fn refusals() {
             reasons.insert(message.split(" it needs ").nth(1).expect(&message).to_owned());
         }
         // Two router mechanisms, a partner, counts of marks, trains, and pacing or, where there is
-        // pacing, an acknowledgement of every segment.
+        // pacing, an ACK of every segment.
         assert_eq!(reasons.len(), 6, "{reasons:?}");
     }
     for (stack, label, message) in [
         (
             Stack::Quinn,
             "bbr3",
-            "it needs pacing at a rate of its own, and quinn paces at 1.25 windows a round trip",
+            "it needs pacing at the algorithm's rate, and quinn always paces at 1.25 windows per round trip",
         ),
-        (Stack::Noq, "prague", "it needs counts of CE marks on packets with ECT(1), and noq tells only that"),
-        (Stack::Noq, "xcp", "it needs routers with the mechanism xcp, to which packets of QUIC say nothing"),
+        (
+            Stack::Noq,
+            "prague",
+            "it needs counts of CE marks on packets with ECT(1), and noq reports only that",
+        ),
+        (Stack::Noq, "xcp", "it needs routers with the mechanism xcp, for which QUIC packets carry nothing"),
         (
             Stack::Quinn,
             "packet-pair",
-            "it needs a partner at the receiver, which answers in TCP options; QUIC has none",
+            "it needs a partner at the receiver, which replies in TCP options; QUIC has none",
         ),
-        (Stack::Noq, "reno+icim", "it needs segments held back and let go in pairs or trains, and noq sends"),
-        (Stack::Noq, "swift-start", "it needs an acknowledgement of every segment, and receivers of QUIC"),
+        (
+            Stack::Noq,
+            "reno+icim",
+            "it needs segments held back and released in pairs or trains, and noq sends",
+        ),
+        (Stack::Noq, "swift-start", "it needs an ACK of every segment, and QUIC receivers"),
     ] {
         let given = refusal(stack, label).expect(label).to_string();
         let expected = format!("{label} cannot run in {}: {message}", format!("{stack:?}").to_lowercase());

@@ -1,4 +1,4 @@
-//! Simulated time as the stacks know time.
+//! Conversion between simulated time and the stacks' `Instant`.
 
 use selfclock_congestion::units::Time;
 use std::sync::LazyLock;
@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 const PICOSECONDS_PER_NANOSECOND: u64 = 1000;
 
-/// Time zero of every run. An `Instant` can be made from nothing but the clock; the stacks look at
-/// differences only.
+/// Time zero of every run. An `Instant` can only come from the clock; the stacks use differences
+/// only.
 #[allow(clippy::disallowed_methods, reason = "the time itself is never looked at")]
 static BASE: LazyLock<Instant> = LazyLock::new(Instant::now);
 
-/// Rounded down to nanoseconds, which is what an `Instant` holds.
+/// Rounds down to nanoseconds, the resolution of an `Instant`.
 pub fn instant(time: Time) -> Instant {
     *BASE + Duration::from_nanos(time.picoseconds() / PICOSECONDS_PER_NANOSECOND)
 }
@@ -22,7 +22,7 @@ pub fn time(instant: Instant) -> Time {
     Time::from_picoseconds(nanoseconds.saturating_mul(PICOSECONDS_PER_NANOSECOND))
 }
 
-/// A length of time, as the simulator has it.
+/// Converts to the simulator's duration.
 pub fn duration(span: Duration) -> selfclock_congestion::units::Duration {
     let nanoseconds = span.as_nanos() as u64;
     selfclock_congestion::units::Duration::from_picoseconds(

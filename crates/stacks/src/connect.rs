@@ -1,6 +1,6 @@
-//! Both ends of a connection, configured as the plan says.
+//! Both ends of a connection, configured by the plan.
 //!
-//! Compiled once for each stack, as the ends are.
+//! Compiled once for each stack, like the ends.
 
 use super::end::End;
 use super::{proto, shim};
@@ -15,16 +15,16 @@ use selfclock_simulator::stack::{Pair, Setup};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Length of connection ids, bytes: the usual one of both stacks.
+/// Length of connection IDs in bytes: the default of both stacks.
 const ID: usize = 8;
 
-/// Streams of random numbers of the two ends.
+/// Random streams of the two ends.
 const SENDER: u64 = 1;
 const RECEIVER: u64 = 2;
-/// Added for the connection ids of an end.
+/// Offset of the random stream for connection IDs.
 const IDS: u64 = 2;
 
-/// Connection ids from a seed. The stacks' own come from the operating system.
+/// Connection IDs from a seed. The stacks' own come from the operating system.
 struct Ids(Random);
 
 impl ConnectionIdGenerator for Ids {
@@ -42,7 +42,7 @@ impl ConnectionIdGenerator for Ids {
 /// Both ends of the connection.
 ///
 /// # Errors
-/// A sentence on what a stack refuses.
+/// A sentence on the setting that the stack refuses.
 pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
     let meter = Arc::new(Meter::default());
     let transport = Arc::new(transport(setup, &meter)?);
@@ -54,7 +54,7 @@ pub fn connect(setup: &Setup<'_>) -> Result<Pair, String> {
         .map_err(|error| sentence(&error))?;
     let mut server = ServerConfig::new(Arc::new(crypto), shim::token_key());
     server.transport_config(Arc::clone(&transport));
-    // Tokens carry the time of day.
+    // Tokens contain the time of day.
     server.validation_token.sent(0);
     let config = endpoint_config(&mut random, setup, RECEIVER)?;
     let endpoint = shim::endpoint(config, Some(Arc::new(server)));
@@ -95,7 +95,7 @@ fn transport(setup: &Setup<'_>, meter: &Arc<Meter>) -> Result<TransportConfig, S
     let mut config = TransportConfig::default();
     let window = VarInt::from_u64(setup.receive_window).unwrap_or(VarInt::MAX);
     config.stream_receive_window(window).receive_window(window);
-    // A path that is dark for half a minute ends no flow.
+    // An outage of half a minute must not end a flow.
     config.max_idle_timeout(None);
     // The path's MTU is known and stays.
     config.initial_mtu(setup.datagram).mtu_discovery_config(None);

@@ -1,7 +1,7 @@
 //! One end of a connection: an endpoint of the stack with one connection, and an application that
 //! writes or reads one stream.
 //!
-//! Compiled once for each stack: both have the same interface but for what their `shim` evens out.
+//! Compiled once for each stack: their interfaces are alike up to differences that `shim` hides.
 
 use super::{proto, shim};
 use crate::clock;
@@ -17,14 +17,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// Data for an application to write: memory that all connections share.
+/// Data for applications to write, shared by all connections.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 
-/// Least send buffer, bytes. Beside it there is room for twice the window, as Linux sizes that of
-/// TCP.
+/// Send buffer in bytes, in addition to twice the window, which follows Linux's sizing for TCP.
 const LEAST_BUFFER: u64 = 1 << 16;
 
-/// Pacing of both stacks, in windows per round trip, where no rate is set.
+/// Default pacing of both stacks, in windows per round trip.
 const WINDOWS_PER_ROUND_TRIP: f64 = 1.25;
 
 /// One end.
@@ -33,16 +32,16 @@ pub struct End {
     connection: Option<(ConnectionHandle, Connection)>,
     random: Random,
     meter: Arc<Meter>,
-    /// Of the receiving end.
+    /// Only at the receiving end.
     key_log: KeyLog,
-    /// Datagrams that the endpoint itself answers with, before or after the connection.
+    /// Datagrams sent by the endpoint itself, before or after the connection.
     answers: VecDeque<(Vec<u8>, Codepoint)>,
-    /// The stream of the data.
+    /// The data stream.
     stream: Option<StreamId>,
-    /// It sends the data.
+    /// Whether this end sends the data.
     sends: bool,
     connected: bool,
-    /// The application wants to end the stream as soon as there is one.
+    /// Whether the application wants to end the stream as soon as it is open.
     finishing: bool,
     complete: bool,
     failure: Option<String>,
@@ -59,7 +58,7 @@ impl fmt::Debug for End {
 }
 
 impl End {
-    /// The end that sends, with its connection under way.
+    /// The sending end, with its connection started.
     pub fn sender(
         endpoint: proto::Endpoint,
         connection: (ConnectionHandle, Connection),
@@ -73,7 +72,7 @@ impl End {
         }
     }
 
-    /// The end that receives, which waits for a connection.
+    /// The receiving end, waiting for a connection.
     pub fn receiver(endpoint: proto::Endpoint, random: Random, meter: Arc<Meter>, key_log: KeyLog) -> Self {
         Self {
             endpoint,
@@ -104,7 +103,7 @@ impl End {
                     Err(error) => self.failure = Some(shim::accept_error(&error)),
                 }
             }
-            // A second Initial of the same connection, late: the stack ignores it, too.
+            // A late second Initial of the same connection, which the stack also ignores.
             DatagramEvent::NewConnection(incoming) => self.endpoint.ignore(incoming),
             DatagramEvent::Response(transmit) => {
                 answer.truncate(transmit.size);
@@ -158,7 +157,7 @@ impl End {
         }
     }
 
-    /// The receiving application reads what there is.
+    /// The receiving application reads all available data.
     fn read(&mut self) {
         let Some((_, connection)) = &mut self.connection else { return };
         if self.stream.is_none() {
@@ -171,7 +170,7 @@ impl End {
         while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
             bytes += chunk.bytes.len() as u64;
         }
-        // Whether there is something to send, the next poll finds.
+        // The next poll determines whether there is something to send.
         let _ = chunks.finalize();
         self.meter.read.fetch_add(bytes, Relaxed);
     }
@@ -233,8 +232,8 @@ impl Endpoint for End {
     fn finish(&mut self) {
         self.finishing = true;
         if let (Some((_, connection)), Some(stream)) = (&mut self.connection, self.stream) {
-            // An error says that the stream has ended otherwise, which `failure` or `complete`
-            // tell.
+            // An error means that the stream has ended otherwise, as `failure` or `complete`
+            // report.
             let _ = connection.send_stream(stream).finish();
         }
     }

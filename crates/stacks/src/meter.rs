@@ -1,12 +1,12 @@
-//! Inputs of a controller on its way through a connection, which the stack itself does not expose.
+//! Counters of a connection's controller that the stack itself does not expose.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-/// No sample.
+/// Marks a missing sample.
 const NONE: u64 = u64::MAX;
 
-/// Counters of one connection. The controller of the connection writes them, its end reads them.
+/// Counters of one connection, written by its controller and read by its end.
 #[derive(Debug)]
 pub struct Meter {
     in_flight: AtomicU64,
@@ -14,13 +14,13 @@ pub struct Meter {
     congestion_events: AtomicU64,
     persistent_congestions: AtomicU64,
     lost_packets: AtomicU64,
-    /// Sample of the acknowledgements under way, ns.
+    /// Sample of the ACK frame being processed, ns.
     under_way: AtomicU64,
-    /// Sample that nobody has taken, ns.
+    /// Sample not yet taken, ns.
     sample: AtomicU64,
     smoothed: AtomicU64,
     minimum: AtomicU64,
-    /// Bytes that the receiving application has read: of the other end.
+    /// Bytes read by the receiving application, at the other end.
     pub read: AtomicU64,
 }
 
@@ -67,7 +67,7 @@ impl Meter {
         }
     }
 
-    /// The controller receives every loss as it is found. Those that it responds to count.
+    /// Counts losses that the controller responds to; it receives every loss as detected.
     pub fn on_congestion_event(&self, (before, after): (u64, u64), persistent: bool, lost: u64) {
         self.congestion_events.fetch_add(u64::from(after < before), Relaxed);
         self.persistent_congestions.fetch_add(u64::from(persistent), Relaxed);

@@ -1,4 +1,4 @@
-//! TLS 1.3 by rustls whose every byte follows from a seed: random numbers from a generator of the
+//! TLS 1.3 by rustls, with every byte derived from a seed: random numbers from a generator of the
 //! connection, and a key exchange whose shares are drawn from it. Handshake, packet protection and
 //! sizes are the real ones; there is no secrecy.
 
@@ -23,14 +23,14 @@ pub const SERVER: &str = "receiver";
 const CERTIFICATE: &[u8] = include_bytes!("identity/certificate.der");
 const KEY: &[u8] = include_bytes!("identity/key.der");
 
-/// The protocol that both ends ask for and get.
+/// The application protocol of both ends (ALPN).
 const PROTOCOL: &[u8] = b"selfclock";
 
 /// Length of an X25519 key share and secret.
 const SHARE: usize = 32;
 
 thread_local! {
-    /// The generator of the connection whose code runs on this thread.
+    /// The generator of the connection that this thread is executing.
     static GENERATOR: RefCell<Option<Pcg64>> = const { RefCell::new(None) };
 }
 
@@ -39,7 +39,7 @@ thread_local! {
 pub struct Random(Pcg64);
 
 impl Random {
-    /// The generator of this seed and stream.
+    /// A generator for this seed and stream.
     pub fn new(seed: u64, stream: u64) -> Self {
         Self(Pcg64::new(u128::from(seed), u128::from(stream)))
     }
@@ -51,7 +51,7 @@ impl Random {
         bytes
     }
 
-    /// Runs code of the stack, whose TLS then draws from this generator.
+    /// Runs stack code whose TLS draws from this generator.
     pub fn during<T>(&mut self, run: impl FnOnce() -> T) -> T {
         GENERATOR.set(Some(self.0.clone()));
         let result = run();
@@ -78,8 +78,8 @@ impl SecureRandom for Seeded {
     }
 }
 
-/// A key exchange with the messages of X25519. The shared secret is the sum of both shares, bit by
-/// bit: both ends must have the same, and nothing else is asked of it.
+/// A key exchange with the message sizes of X25519. The shared secret is the XOR of both shares:
+/// it only has to be equal at both ends.
 #[derive(Debug)]
 struct Exchange;
 
@@ -118,8 +118,7 @@ fn provider() -> CryptoProvider {
     }
 }
 
-/// Takes the one certificate that there is, whose validity nobody asks for: simulated time has no
-/// date.
+/// Accepts the only certificate without checking its validity: simulated time has no date.
 #[derive(Debug)]
 struct Known(CryptoProvider);
 
@@ -159,10 +158,10 @@ impl ServerCertVerifier for Known {
     }
 }
 
-/// The end that begins the handshake.
+/// The client, which starts the handshake.
 ///
 /// # Errors
-/// As rustls, of a provider that has not what is asked for.
+/// From rustls, if the provider lacks a required feature.
 pub fn client() -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(Arc::new(provider()))
         .with_protocol_versions(&[&TLS13])?
@@ -174,12 +173,12 @@ pub fn client() -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// The TLS secrets of a connection, as lines of the NSS key log format. Cloned, it is the same log.
+/// The TLS secrets of a connection, as lines of the NSS key log format. Clones share the log.
 #[derive(Clone, Debug, Default)]
 pub struct KeyLog(Arc<Mutex<String>>);
 
 impl KeyLog {
-    /// Takes the lines that have come since the last call.
+    /// Takes the lines since the last call.
     pub fn take(&self) -> Option<String> {
         let lines = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
         (!lines.is_empty()).then_some(lines)
@@ -198,7 +197,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The end that answers, which logs the secrets of its connection.
+/// The server, which logs the secrets of its connection.
 ///
 /// # Errors
 /// As [`client`].
@@ -211,7 +210,7 @@ pub fn server(key_log: KeyLog) -> Result<ServerConfig, Error> {
         .with_single_cert(certificates, key)?;
     config.alpn_protocols = vec![PROTOCOL.to_vec()];
     config.key_log = Arc::new(key_log);
-    // Nobody resumes.
+    // Sessions are never resumed.
     config.send_tls13_tickets = 0;
     Ok(config)
 }

@@ -113,7 +113,7 @@ fn every_algorithm_that_maps() {
 fn refusals() {
     for (label, reason) in [
         ("prague", "it needs counts of CE marks on packets with ECT(1), and s2n-quic sends ECT(0)"),
-        ("xcp", "it needs routers with the mechanism xcp, to which packets of QUIC say nothing"),
+        ("xcp", "it needs routers with the mechanism xcp, for which QUIC packets carry nothing"),
     ] {
         let error = Factory::<S2n>::read(label).expect_err(label).to_string();
         assert_eq!(error, format!("{label} cannot run in s2n-quic: {reason}"));
