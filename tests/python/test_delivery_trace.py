@@ -226,7 +226,7 @@ def test_a_dumbbell_over_a_trace(tmp_path: Path) -> None:
         (b"1\n\n2\n", "cell.trace:2: is empty"),
         (b"# cell\n1\n", 'cell.trace:1: "# cell" is no time'),
         (b"1\n-3\n", 'cell.trace:2: "-3" is no time'),
-        (b"5\n4\n", "cell.trace:2: 4 is earlier than the time before it, 5"),
+        (b"5\n4\n", "cell.trace:2: 4 is earlier than the previous time, 5"),
         (b"\xff\xfe1\n", "cell.trace:1:"),
         (b"1\n" + b"9" * 400, "cell.trace:2:"),
     ],

@@ -126,12 +126,12 @@ def test_the_printed_reading_is_wrong_by_more_than_the_bandwidth_and_the_repaire
         estimates.Found(by_label[label], by_label[label].scenario.run(), 1.0)
         for label in ("as printed, load 50%", "and the place in the interrupt, load 50%")
     ]
-    printed, repaired = (each.error_a for each in found)
+    printed, corrected = (each.error_a for each in found)
     # A is clamped to K, and K is twice A here: an error of 1 makes the window blind.
     assert printed is not None
     assert printed > 1
-    assert repaired is not None
-    assert repaired < verdicts.ESTIMATE_TOLERANCE
+    assert corrected is not None
+    assert corrected < verdicts.ESTIMATE_TOLERANCE
 
 
 def test_windows_with_a_measured_a() -> None:

@@ -168,7 +168,7 @@ fn what_cannot_be_is_refused() {
         (path().flow(tcp("reno").stop(Duration::ZERO)), "stops before it starts"),
         (path().flow(tcp("reno").between("source1", "sing1")), "unknown node \"sing1\""),
         (path().flow(tcp("reno").between("left", "left")), "a flow from a node to itself"),
-        (path().flow("reno").flow(tcp("reno").named("flow1")), "a second flow \"flow1\""),
+        (path().flow("reno").flow(tcp("reno").named("flow1")), "duplicate flow \"flow1\""),
         (path().flow(tcp("reno").transport(small)), "the receive window is smaller than a segment"),
         (path().flow("bbr3").transport(marks), "bbr3 does not respond to these marks"),
         (path().flow(tcp("reno").group("g")), "only flows of \"adaptive\" form groups"),
@@ -192,8 +192,8 @@ fn what_cannot_be_is_refused() {
         ),
         (path().link("left", "right", wire(mbps(1), ms(1))), "a link in another network than a graph"),
         (line().flow("reno"), "missing key \"from\""),
-        (line().link("b", "a", wire(mbps(1), ms(1))), "a second link \"b-a\""),
-        (graph(&["a", "a"]), "a second node \"a\""),
+        (line().link("b", "a", wire(mbps(1), ms(1))), "duplicate link \"b-a\""),
+        (graph(&["a", "a"]), "duplicate node \"a\""),
         (graph(&["a", "b"]).flow(tcp("reno").between("a", "b")), "no route from \"a\" to \"b\""),
     ] {
         assert_eq!(built.plan().expect_err(said).to_string(), said);

@@ -37,7 +37,7 @@ impl DeliveryTraceError {
     fn of(refusal: Refusal) -> Self {
         match refusal {
             Refusal::Decreasing(before) => {
-                Self::new(format!("is earlier than the time before it, {before}"), "times must not decrease")
+                Self::new(format!("is earlier than the previous time, {before}"), "times must not decrease")
             }
             Refusal::Late => Self::new("is too late", format!("at most {LATEST} ms, 106 days")),
             Refusal::TooManyAtOnce => {
@@ -211,7 +211,7 @@ mod tests {
             ("1\n-2\n", "f:2: \"-2\" is no time"),
             ("1.5\n", "f:1: \"1.5\" is no time"),
             ("1 \n", "f:1: \"1 \" is no time"),
-            ("1\n7\n6\n", "f:3: 6 is earlier than the time before it, 7"),
+            ("1\n7\n6\n", "f:3: 6 is earlier than the previous time, 7"),
             ("1\n99999999999999999999999\n", "f:2: 99999999999999999999999 is too late"),
         ] {
             assert_eq!(message(text), said, "{text:?}");

@@ -70,14 +70,14 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
             add("Prague without accurate ECN is paced Reno: write ecn = \"accurate\" in its transport"
                 .to_owned());
         } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
-            add("no queue on the way of Prague marks: without marks it is paced Reno".to_owned());
+            add("no queue on its path marks: without marks Prague is a paced Reno".to_owned());
         }
     }
     for RouterPartner { mechanism, without, .. } in tcp.control.routers() {
         let on_its_way = |router: &&RouterPlan| router.links.iter().any(|link| flow.forward.contains(link));
         if !plan.routers.iter().filter(on_its_way).any(|router| router.mechanism.entry().name == mechanism) {
             add(format!(
-                "no router on its way has the mechanism {mechanism}: {without}; add [[router]] mechanism = \"{mechanism}\""
+                "no router on its path has the mechanism {mechanism}: {without}; add [[router]] mechanism = \"{mechanism}\""
             ));
         }
     }
@@ -98,7 +98,7 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
         notes.add(
             "link",
             &link.name,
-            "its queue is smaller than a packet: only an idle transmitter takes one",
+            "its queue is smaller than a packet: only an idle transmitter accepts one",
         );
     }
 }

@@ -71,7 +71,7 @@ impl Override {
         }
         match item.as_table_like_mut() {
             Some(table) => self.set_key(table, segment, rest),
-            None => Err(segment.problem(format!("what is before {:?} is not a table", segment.name), "")),
+            None => Err(segment.problem(format!("the parent of {:?} is not a table", segment.name), "")),
         }
     }
 

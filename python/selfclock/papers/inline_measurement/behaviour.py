@@ -14,7 +14,7 @@ from selfclock.papers.inline_measurement.mechanisms import (
     MECHANISMS,
     PACKETS,
     PROPOSED,
-    REPAIRED,
+    CORRECTED,
     Buffer,
     Estimator,
     Mechanism,
@@ -59,7 +59,7 @@ SHORT_S = 20.0
 def name_of(
     figure: int,
     mechanism: Mechanism,
-    estimator: Estimator = REPAIRED,
+    estimator: Estimator = CORRECTED,
     buffer: Buffer = PACKETS,
     *,
     threshold: bool = True,
@@ -73,7 +73,7 @@ def _scenario(
     figure: int,
     mechanism: Mechanism,
     scale: float,
-    estimator: Estimator = REPAIRED,
+    estimator: Estimator = CORRECTED,
     buffer: Buffer = PACKETS,
     *,
     threshold: bool = True,
@@ -103,7 +103,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """
     made = []
     for mechanism in MECHANISMS:
-        for estimator in ESTIMATORS if mechanism is PROPOSED else [REPAIRED]:
+        for estimator in ESTIMATORS if mechanism is PROPOSED else [CORRECTED]:
             made += [_scenario(7, mechanism, scale, estimator, buffer) for buffer in BUFFERS]
             made += [_scenario(6, mechanism, scale, estimator, threshold=free) for free in (True, False)]
             if mechanism is PROPOSED:
@@ -138,7 +138,7 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
     window = mean_between(series, "cwnd_bytes", begin, end) / 1460
     queue = mean_between(link_series(run), "queue_packets", begin, end) / BDP_PACKETS
     where = "section 4.1, figure 6"
-    variant = f"lotka-volterra, {estimator.text}; cards coalesce for 100 us; initial ssthresh 25000 segments"
+    variant = f"lotka-volterra, {estimator.text}; NICs coalesce for 100 us; initial ssthresh 25000 segments"
     return [
         Claim(
             PAPER,
@@ -180,7 +180,7 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
             verdict=verdicts.at_most(queue, verdicts.SMALL_QUEUE),
             note="Mean from 5 s on."
             + (
-                "" if estimator is REPAIRED else " The link is not filled, so this says nothing in favour of the print."
+                "" if estimator is CORRECTED else " The link is not filled, so this says nothing in favour of the print."
             ),
             criterion="our criterion: mean below 2 % of the buffer; direction below 4 %",
             variant=variant,

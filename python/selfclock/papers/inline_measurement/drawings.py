@@ -18,7 +18,7 @@ from selfclock.papers.inline_measurement.mechanisms import (
     PACKETS,
     PRINTED,
     PROPOSED,
-    REPAIRED,
+    CORRECTED,
     Buffer,
     Estimator,
     Mechanism,
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     Curve = tuple[Sequence[float], Sequence[float]]
 
 _COLOURS = {
-    REPAIRED.suffix + PACKETS.suffix: "#0072B2",
-    REPAIRED.suffix + BYTES.suffix: "#E69F00",
+    CORRECTED.suffix + PACKETS.suffix: "#0072B2",
+    CORRECTED.suffix + BYTES.suffix: "#E69F00",
     PRINTED.suffix + PACKETS.suffix: "#D55E00",
     PRINTED.suffix + BYTES.suffix: "#CC79A7",
 }
@@ -114,7 +114,7 @@ def findings(runs: Runs) -> list[Illustration]:
     made.append(
         Illustration(
             "Measured K and A",
-            "What the connection of figures 6 and 7 measured with ICIM repaired and as printed, beside the truth. "
+            "What the connection of figures 6 and 7 measured with ICIM corrected and as printed, beside the truth. "
             "Buffer in packets.",
             _estimates(runs),
             id="measured",
@@ -141,14 +141,14 @@ def _caption(figure: int, letter: str) -> str:
 def _lines(mechanism: Mechanism, figure: int, *, threshold: bool) -> list[tuple[Estimator, Buffer]]:
     buffers = BUFFERS if figure == 7 and threshold else (PACKETS,)
     return [
-        (each, buffer) for each in (ESTIMATORS if mechanism is PROPOSED else (REPAIRED,)) for buffer in buffers[::-1]
+        (each, buffer) for each in (ESTIMATORS if mechanism is PROPOSED else (CORRECTED,)) for buffer in buffers[::-1]
     ]
 
 
 def _label(estimator: Estimator, buffer: Buffer, figure: int) -> str:
     if figure == 7:
         return f"{'ICIM as printed, ' if estimator is PRINTED else ''}buffer in {buffer.label}"
-    return "ICIM as printed" if estimator is PRINTED else "ICIM repaired, and the others"
+    return "ICIM as printed" if estimator is PRINTED else "ICIM corrected, and the others"
 
 
 def _panels(

@@ -14,7 +14,7 @@ from selfclock.figure import BLACK, Figure
 from selfclock.papers.agents import SACK
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.mechanisms import PRINTED, REPAIRED
+from selfclock.papers.inline_measurement.mechanisms import PRINTED, CORRECTED
 from selfclock.papers.inline_measurement.network import COALESCING, REVERSE, limit_packets, scenario, sender, udp_at
 from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.parts import Illustration, Table
@@ -290,7 +290,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
                 + ("" if name == "A" else " The algorithm is our reconstruction: its source could not be had."),
                 criterion=f"our criterion: median error within {verdicts.ESTIMATE_TOLERANCE:.0%} in all twelve; "
                 "direction 20 %",
-                variant=f"lotka-volterra, {REPAIRED.text}; cards coalesce for 100 us",
+                variant=f"lotka-volterra, {CORRECTED.text}; NICs coalesce for 100 us",
                 figure="estimates",
                 scenarios=tuple(each.case.scenario.name for each in constant),
             )
@@ -299,7 +299,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
     drawn = [
         _illustration(constant),
         _beside_truth(
-            "From ICIM as printed to the repaired one",
+            "From ICIM as printed to the corrected one",
             "A and K as measured at 1 Gbit/s, on the left alone, on the right beside UDP that takes half. Marks: the "
             "truth. Each row has one repair more.",
             "readings",
@@ -339,7 +339,7 @@ def _printed(by_label: Mapping[str, Found]) -> Claim:
         "The receiver's card rounds the arrival of a burst up to its next interrupt, and a burst of one interrupt is "
         "no longer than that.",
         criterion=f"our criterion: median error within {verdicts.ESTIMATE_TOLERANCE:.0%} at both loads; direction 20 %",
-        variant=f"lotka-volterra, {PRINTED.text}; 1 Gbit/s, cards coalesce for 100 us",
+        variant=f"lotka-volterra, {PRINTED.text}; 1 Gbit/s, NICs coalesce for 100 us",
         figure="readings",
         scenarios=tuple(row.case.scenario.name for row in rows),
     )
@@ -358,7 +358,7 @@ def _two_links_claims(by_label: Mapping[str, Found], scale: float) -> list[Claim
     lost = [_drops_after(row.result, SKIPPED_S * scale) for row in rows]
     a_off = max(_or_infinite(row.error_a) for row in rows)
     names = tuple(row.case.scenario.name for row in rows)
-    variant = f"lotka-volterra, {REPAIRED.text}; 0.8 Gbit/s idle and 1 Gbit/s with 60 % load, in both orders"
+    variant = f"lotka-volterra, {CORRECTED.text}; 0.8 Gbit/s idle and 1 Gbit/s with 60 % load, in both orders"
     return [
         Claim(
             PAPER,
@@ -438,7 +438,7 @@ def _grids(grid: Sequence[Found], others: Sequence[Found]) -> list[Table]:
 def _illustration(constant: Sequence[Found]) -> Illustration:
     return Illustration(
         "Estimates beside the truth",
-        "A on the left and K on the right over time, as parts of the truth (dotted); ICIM repaired, at 20, 50 and 80 "
+        "A on the left and K on the right over time, as parts of the truth (dotted); ICIM corrected, at 20, 50 and 80 "
         "% load.",
         _figure(constant),
         id="estimates",

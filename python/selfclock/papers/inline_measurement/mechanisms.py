@@ -67,8 +67,8 @@ class Estimator:
 
 
 #: ICIM with the corrections that make it work here, and ICIM as the thesis prints it.
-REPAIRED = Estimator(
-    "repaired", "", {}, 'ICIM repaired (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)'
+CORRECTED = Estimator(
+    "corrected", "", {}, 'ICIM corrected (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)'
 )
 PRINTED = Estimator(
     "as printed",
@@ -76,7 +76,7 @@ PRINTED = Estimator(
     {"span": 0, "reading": "edge", "within_interrupt": False},
     'ICIM as printed (span = 0, reading = "edge", within_interrupt = false)',
 )
-ESTIMATORS = (REPAIRED, PRINTED)
+ESTIMATORS = (CORRECTED, PRINTED)
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Variant:
     @property
     def text(self) -> str:
         """For a claim."""
-        return f"lotka-volterra, {self.estimator.text}; {self.buffer.text}; cards coalesce for 100 us"
+        return f"lotka-volterra, {self.estimator.text}; {self.buffer.text}; NICs coalesce for 100 us"
 
 
 def variants() -> Iterator[Variant]:

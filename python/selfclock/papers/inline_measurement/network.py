@@ -1,4 +1,4 @@
-"""The thesis's network: hosts whose cards coalesce interrupts, one bottleneck, and UDP that enters at the router."""
+"""The thesis's network: hosts whose NICs coalesce interrupts, one bottleneck, and UDP that enters at the router."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
                 "thesis.",
                 criterion="our criterion: within 1 % of Reno without it; direction within 2 %",
                 variant=f"reno, {estimator.text}; 1 Gbit/s, rates a fifth of figure 7's, buffer of 5000 packets, "
-                "cards coalesce for 100 us",
+                "NICs coalesce for 100 us",
                 scenarios=tuple(_name(each, load) for load in LOADS for each in (None, estimator)),
             )
         )

@@ -19,7 +19,7 @@ from selfclock.papers.inline_measurement.mechanisms import (
     ESTIMATORS,
     PACKETS,
     PRINTED,
-    REPAIRED,
+    CORRECTED,
     Estimator,
     Variant,
     variants,
@@ -113,7 +113,7 @@ def sweeps() -> list[Sweep]:
         for parameter, values in (("gamma", GAMMAS), ("epsilon", EPSILONS))
         for variant in variants()
     ]
-    return [*made, Sweep("gamma", GAMMAS, Variant(REPAIRED, PACKETS), large=True)]
+    return [*made, Sweep("gamma", GAMMAS, Variant(CORRECTED, PACKETS), large=True)]
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:

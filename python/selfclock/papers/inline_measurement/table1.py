@@ -11,7 +11,7 @@ from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
     MECHANISMS,
     PROPOSED,
-    REPAIRED,
+    CORRECTED,
     ROWS,
     Mechanism,
     Variant,
@@ -89,7 +89,7 @@ def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
 
 
 def _names(mechanism: Mechanism, variant: Variant) -> tuple[str, str, str]:
-    estimator = variant.estimator if mechanism is PROPOSED else REPAIRED
+    estimator = variant.estimator if mechanism is PROPOSED else CORRECTED
     return (
         name_of(7, mechanism, estimator, variant.buffer),
         name_of(6, mechanism, estimator),

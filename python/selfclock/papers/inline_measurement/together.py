@@ -9,7 +9,7 @@ from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.mechanisms import REPAIRED
+from selfclock.papers.inline_measurement.mechanisms import CORRECTED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
     EPSILON,
@@ -67,7 +67,7 @@ SHARING_JOINS_S, SHARING_S = (10.0, 10.1, 10.2, 10.3, 10.4), 50.0
 SHARING_SSTHRESH = f"{PRODUCT // 5} segments"
 #: "Converged": the smaller window is at least this fraction of the larger.
 EQUAL = 0.9
-VARIANT = f"lotka-volterra, {REPAIRED.text}; 0.5 Gbit/s, buffer of one product in packets, cards coalesce for 100 us"
+VARIANT = f"lotka-volterra, {CORRECTED.text}; 0.5 Gbit/s, buffer of one product in packets, NICs coalesce for 100 us"
 
 
 def measured_limit(number: int, gamma: float = GAMMA) -> float:

@@ -280,7 +280,7 @@ impl Setting {
 
     /// A scenario's error caused by this setting, at its origin in the grid.
     fn blame(&self, error: ScenarioError, source_name: &str, text: &str) -> ScenarioError {
-        let of_path = ["unknown key", "what is before"].iter().any(|start| error.message.starts_with(start));
+        let of_path = ["unknown key", "the parent of"].iter().any(|start| error.message.starts_with(start));
         let span = if of_path { &self.path_span } else { &self.span };
         let key = if error.key.is_empty() { self.path.clone() } else { error.key };
         Place { key, span: span.clone() }.problem(error.message, error.help).in_text(source_name, text)

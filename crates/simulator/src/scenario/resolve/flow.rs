@@ -58,7 +58,7 @@ pub fn expand(
             let name = if copies(flow) > 1 { format!("{base}-{copy}") } else { base.clone() };
             let name = crate::plan::Name::from(name);
             if !names.insert(name.clone()) {
-                return Err(place_or(&flow.name, place).problem(format!("a second flow {name:?}"), ""));
+                return Err(place_or(&flow.name, place).problem(format!("duplicate flow {name:?}"), ""));
             }
             let from = end(&flow.from, "from", "source", flows.len())?;
             let to = end(&flow.to, "to", "sink", flows.len())?;
@@ -212,14 +212,14 @@ fn short_connections(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic
             let interval = Duration::from_seconds(seconds);
             if load.value.bits_per_second() == 0 || interval.is_zero() {
                 return Err(load.place.problem(
-                    "no time between the connections, or no end of it",
+                    "the mean time between connections would be zero or infinite",
                     "a load above 0, below one connection per picosecond",
                 ));
             }
             interval
         }
         (None, Some(interval)) => interval.value.0,
-        _ => return Err(place.problem("load and interval say the same", "write one of them")),
+        _ => return Err(place.problem("load and interval are alternatives", "write one of them")),
     };
     Ok(TcpTraffic::Many { interval, size })
 }

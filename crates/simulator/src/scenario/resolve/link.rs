@@ -139,7 +139,7 @@ fn graph(
     let mut index = BTreeMap::new();
     for (position, node) in file.nodes.iter().enumerate() {
         if index.insert(node.value.0.as_str(), position).is_some() {
-            return Err(node.place.problem(format!("a second node {:?}", node.value.0), ""));
+            return Err(node.place.problem(format!("duplicate node {:?}", node.value.0), ""));
         }
     }
     let mut links: Vec<PlacedWire<Wire>> = Vec::new();
@@ -156,7 +156,7 @@ fn graph(
         let mut add = |name: String, from, to| {
             if !names.insert(name.clone()) {
                 let place = place_or(&link.name, place);
-                return Err(place.problem(format!("a second link {name:?}"), "give each link its own name"));
+                return Err(place.problem(format!("duplicate link {name:?}"), "give each link its own name"));
             }
             links.push(PlacedWire { name: name.into(), from, to, wire: wire.clone() });
             Ok(())

@@ -34,7 +34,7 @@ pub fn stack(
     if let Some(Located { value: ProtocolName::Udp, place }) = &flow.protocol {
         return Err(place.problem("a stack sends QUIC", "leave out either protocol or stack"));
     }
-    refuse_key(&flow.group, "only flows of TCP form groups")?;
+    refuse_key(&flow.group, "only TCP flows form groups")?;
     if let Some(layer) = &flow.transport {
         refuse_transport(&layer.value)?;
     }
@@ -48,7 +48,7 @@ pub fn stack(
     if transport.ecn == Ecn::Accurate {
         let place = written(|layer| layer.ecn.as_ref().map(|ecn| &ecn.place));
         let message =
-            format!("{} tells its controllers that packets were marked, not how many", stack.name());
+            format!("{} reports to controllers that packets were marked, not how many", stack.name());
         return Err(
             place.problem(message, "write ecn = \"classic\" or \"off\" in the transport of this flow")
         );
@@ -100,7 +100,7 @@ fn control(
                 stack.controllers().iter().map(|name| format!("{}:{name}", stack.name())).collect();
             let help = format!("its own: {}", own.join(", "));
             if selection.is_custom() {
-                let message = "an algorithm of your own runs in the simulated TCP only";
+                let message = "a user-defined algorithm runs only in the simulated TCP";
                 return Err(place.problem(message, help));
             }
             stack.check(selection).map_err(|message| place.problem(message, help))?;

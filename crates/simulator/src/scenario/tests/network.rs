@@ -76,7 +76,7 @@ fn names_that_clash_or_do_not_exist() {
         &format!("{DUMBBELL}[[flow]]\nname = \"tcp\"\n"),
         (12, 8),
         "flow[1].name",
-        "a second flow \"tcp\"",
+        "duplicate flow \"tcp\"",
         "",
     );
     refused_flow(
@@ -88,9 +88,9 @@ fn names_that_clash_or_do_not_exist() {
     );
     refused_flow("to = \"left\"\nfrom = \"left\"", 6, "flow[0].to", "a flow from a node to itself", "");
     let again = GRAPH.replace("\"a\", \"r\", \"b\"", "\"a\", \"r\", \"b\", \"a\"");
-    refused(&again, (6, 25), "network.nodes[3]", "a second node \"a\"", "");
+    refused(&again, (6, 25), "network.nodes[3]", "duplicate node \"a\"", "");
     let link = "[[network.link]]\nfrom = \"a\"\nto = \"r\"\nrate = \"1 Mbps\"\ndelay = \"1 ms\"\n";
-    refused(&format!("{GRAPH}{link}"), (23, 1), "network.link[2]", "a second link \"a-r\"", "its own name");
+    refused(&format!("{GRAPH}{link}"), (23, 1), "network.link[2]", "duplicate link \"a-r\"", "its own name");
     let to_self = GRAPH.replacen("to = \"r\"", "to = \"a\"", 1);
     refused(&to_self, (10, 6), "network.link[0].to", "a link from a node to itself", "");
     let unknown = GRAPH.replacen("to = \"r\"", "to = \"q\"", 1);

@@ -60,7 +60,7 @@ fn bad_paths() {
         ("flow.1.start=1 s", 6, "\"1\" is not an element"),
         ("flow.start=1 s", 6, "\"start\" is not an element"),
         ("flow.0={}", 6, "an element of a list"),
-        ("duration.x=1 s", 10, "what is before \"x\" is not a table"),
+        ("duration.x=1 s", 10, "the parent of \"x\" is not a table"),
         ("sede=3", 6, "unknown key"),
         ("flow.0.trnasport.mss=512 B", 22, "unknown key"),
     ] {

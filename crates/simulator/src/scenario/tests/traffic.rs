@@ -92,7 +92,7 @@ fn what_is_no_short_connection_is_refused() {
         "load = \"1 Mbps\", interval = \"1 s\", size = \"1 kB\"",
         11,
         "",
-        "load and interval say the same",
+        "load and interval are alternatives",
         "one of them",
     );
     case("load = \"1 Mbps\", rate = \"1 Mbps\", size = \"1 kB\"", 37, ".rate", "not allowed here", "load");
