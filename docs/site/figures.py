@@ -11,11 +11,11 @@ import polars as pl
 import selfclock as sc
 from selfclock import style
 from selfclock.figure import Figure
+from selfclock.lotka_volterra import limit, populations
 from selfclock.papers.ficcrd import network as ficcrd
 from selfclock.path_diagram import draw_path
 from selfclock.report import drawing
 from selfclock.series import flow_series, link_series
-from selfclock.species import limit, populations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

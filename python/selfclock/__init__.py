@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from selfclock.compare import Comparison as Comparison
     from selfclock.compare import Measures as Measures
     from selfclock.compare import compare as compare
+    from selfclock.custom import AlgorithmError as AlgorithmError
+    from selfclock.custom import algorithm as algorithm
+    from selfclock.custom import load_algorithms as load_algorithms
+    from selfclock.custom import parameter as parameter
     from selfclock.evaluate import Scorecard as Scorecard
     from selfclock.evaluate import evaluate as evaluate
-    from selfclock.own import AlgorithmError as AlgorithmError
-    from selfclock.own import algorithm as algorithm
-    from selfclock.own import load_algorithms as load_algorithms
-    from selfclock.own import parameter as parameter
     from selfclock.report.publish import publish as publish
     from selfclock.result import FlowSummary as FlowSummary
     from selfclock.result import LinkSummary as LinkSummary

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 
 if TYPE_CHECKING:
-    from selfclock.parts import Illustration, Table
+    from selfclock.page_parts import Illustration, Table
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 

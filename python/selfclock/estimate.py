@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from selfclock.student import half_width
+from selfclock.confidence import half_width
 
 
 class Estimate(TypedDict):

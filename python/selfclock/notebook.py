@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.figure import Figure
-    from selfclock.parts import Table
+    from selfclock.page_parts import Table
 
 #: Maximum number of rows; `summary`, `measures` and the like contain all.
 MOST_SHOWN = 20

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Protocol, TypedDict
 from selfclock.claims import OF, VERDICTS
 from selfclock.errors import BadInputError
 from selfclock.names import unknown
+from selfclock.paper_runs import run_studies
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
-from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.claims import Claim, Findings, Of, Verdict
-    from selfclock.studies import Study
+    from selfclock.paper_runs import Study
 
 #: Heading, in the README of a paper's package, of the choices influenced by its results.
 CHOICES_HEADING = "Choices made after a result was seen"

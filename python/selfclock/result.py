@@ -244,15 +244,15 @@ class Result:
         return self._outcome.packet_events
 
     def _repr_html_(self) -> str:
-        from selfclock import cells, notebook  # noqa: PLC0415
-        from selfclock.parts import Table as Texts  # noqa: PLC0415
+        from selfclock import formatting, notebook  # noqa: PLC0415
+        from selfclock.page_parts import Table as Texts  # noqa: PLC0415
 
         flows = ["flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "retr.", "RTOs", "fast\nretr.",
                  "RTT ms\nmin", "RTT ms\nmean", "RTT ms\n95 %"]  # fmt: skip
         links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
         tables = [
-            Texts("Flows", "", flows, [cells.of_flow(flow) for flow in self.summary["flows"]], texts=2),
-            Texts("Links", "", links, [cells.of_link(link) for link in self.summary["links"]], texts=1),
+            Texts("Flows", "", flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
+            Texts("Links", "", links, [formatting.of_link(link) for link in self.summary["links"]], texts=1),
         ]
         figure = self.plot.overview() if self.flows.num_rows else None
         return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", tables, figure)

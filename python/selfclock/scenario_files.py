@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from selfclock.studies import Study
+    from selfclock.paper_runs import Study
 
 #: Text of every scenario file, by scenario name and file stem.
 ScenarioFiles = dict[str, dict[str, str]]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from selfclock.figure import Axis, Element, Figure, Panel
-    from selfclock.parts import Illustration
+    from selfclock.page_parts import Illustration
 
 #: Quantities without a unit, because they are counts, fractions or ratios; and names of settings.
 WITHOUT_UNIT = {

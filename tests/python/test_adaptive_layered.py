@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from legible import faults
+from selfclock.paper_runs import run_studies
 from selfclock.papers import adaptive_layered
 from selfclock.papers.adaptive_layered import convergence, ns2, overlap, pairs, single
 from selfclock.papers.adaptive_layered.network import TCP, scenario, sender, throughputs_mbps
@@ -25,7 +26,6 @@ from selfclock.papers.adaptive_layered.verdicts import (
     similar_verdict,
 )
 from selfclock.papers.intervals import Interval, interval
-from selfclock.studies import run_studies
 
 #: Runs of a few round trips: their measurements are meaningless, but they must be judged.
 TINY = 1 / 500

@@ -18,9 +18,9 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, sync_playwright
 
 import selfclock as sc
+from selfclock.paper_runs import run_studies
 from selfclock.papers import ficcrd
 from selfclock.reproduce import PaperReport
-from selfclock.studies import run_studies
 from test_paper_page import sample
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import pytest
 
 from selfclock.claims import OF, Claim, Findings
 from selfclock.figure import Figure
-from selfclock.parts import Illustration
+from selfclock.page_parts import Illustration
 from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find, paper_scenarios
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import pytest
 
 import selfclock as sc
 from conftest import built_in_schema
-from selfclock.own import registered
+from selfclock.custom import registered
 from selfclock.scenario.toml import to_toml
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import selfclock as sc
+from selfclock.custom import registered
 from selfclock.evaluate import evaluate_all, matrix
 from selfclock.evaluate.figures import figure
 from selfclock.evaluate.judge import Case, Judged, Samples, Thresholds, of_cases, worst
@@ -18,11 +19,9 @@ from selfclock.evaluate.measure import Reading
 from selfclock.evaluate.rows import ROWS, misbehaviour, queues, sharing
 from selfclock.evaluate.rows.aqm import cuts
 from selfclock.evaluate.rows.papers import FROZEN
-from selfclock.evaluate.scorecard import Line
+from selfclock.evaluate.scorecard import RowResult
 from selfclock.evaluate.subject import Subject
-from selfclock.figure import Line as Curve
-from selfclock.figure import Rule
-from selfclock.own import registered
+from selfclock.figure import Line, Rule
 
 if TYPE_CHECKING:
     import subprocess
@@ -79,7 +78,7 @@ def test_a_figure_shows_what_its_table_says() -> None:
     [card] = evaluate_all(["vegas"], rows=["S18"], against=["reno"])
     [line] = card.lines
     panel = figure(line, card).figure.panel
-    lines = {element.label: element for element in panel.elements if isinstance(element, Curve)}
+    lines = {element.label: element for element in panel.elements if isinstance(element, Line)}
     assert list(lines) == ["reno", "vegas"]
     assert lines["vegas"].y.tolist() == [case.value for case in line.found.cases]
     assert lines["reno"].y.tolist() == [case.value for case in line.baselines["reno"].cases]
@@ -87,7 +86,7 @@ def test_a_figure_shows_what_its_table_says() -> None:
     assert [element.value for element in panel.elements if isinstance(element, Rule)] == [1.1, 2.0]
     assert list(panel.x.names.values()) == ["1", "2"]
     # Elements drawn for one card do not remain in the row for the next.
-    assert not any(isinstance(element, Curve) for element in line.row.panel.elements)
+    assert not any(isinstance(element, Line) for element in line.row.panel.elements)
 
 
 def test_an_algorithm_of_ones_own(selfclock: Command, tmp_path: Path) -> None:
@@ -233,7 +232,7 @@ def test_what_never_happened_is_null_in_json() -> None:
     # Regression: a seed in which two flows never became fair had an infinite time, which caused a
     # traceback.
     found = Judged(12.0, "warn", (Case("time", 12.0, "warn", (3.0, math.inf)),))
-    document = Line(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
+    document = RowResult(ROWS[0], found, {"reno": Judged(math.inf, "fail")}).document()
     text = json.dumps(document, allow_nan=False)
     assert json.loads(text)["cases"][0]["spread"] == [3.0, None]
 

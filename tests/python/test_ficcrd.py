@@ -8,6 +8,7 @@ from importlib import resources
 import pytest
 
 from legible import faults
+from selfclock.paper_runs import run_studies
 from selfclock.papers import ficcrd
 from selfclock.papers.ficcrd import verdicts
 from selfclock.papers.ficcrd.mechanisms import BY_NUMBER
@@ -15,7 +16,6 @@ from selfclock.papers.ficcrd.network import FLOWS, WINDOW, scenario
 from selfclock.papers.ficcrd.readings import read
 from selfclock.papers.intervals import Interval, interval
 from selfclock.series import jain
-from selfclock.studies import run_studies
 
 
 def test_rules() -> None:

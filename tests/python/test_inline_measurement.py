@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from legible import faults
+from selfclock.lotka_volterra import limit, populations
+from selfclock.paper_runs import run_studies
 from selfclock.papers import inline_measurement
 from selfclock.papers.inline_measurement import estimates, together, verdicts
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
@@ -20,8 +22,6 @@ from selfclock.papers.inline_measurement.network import (
     udp_at,
 )
 from selfclock.series import flow_series, link_series
-from selfclock.species import limit, populations
-from selfclock.studies import run_studies
 
 if TYPE_CHECKING:
     from selfclock.claims import Findings

@@ -7,10 +7,10 @@ import pytest
 
 from legible import faults
 from selfclock.figure import Bars, Line, Points
+from selfclock.paper_runs import run_studies
 from selfclock.papers import packet_pair
 from selfclock.papers.packet_pair import behaviour, claims, ensemble, figure_06
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.studies import run_studies
 
 
 def around(median: float, width: float = 1.0) -> Spread:

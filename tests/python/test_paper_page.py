@@ -13,11 +13,11 @@ from charts import unpacked_text
 from figures import coloured
 from selfclock.claims import Claim, Findings
 from selfclock.cli.reproduce import print_reports
-from selfclock.parts import Illustration, Table
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part, Study
 from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 import selfclock as sc
 from conftest import SMALL
 from selfclock import _core
-from selfclock.sources import of_file
+from selfclock.algorithm_sources import of_file
 from selfclock.sweep.dataset import EARLIER, JOURNAL, RUNS
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from charts import charts, unpacked_document
 from figures import COLOURS, coloured, everything
 from selfclock.errors import BadInputError
 from selfclock.figure import Figure
-from selfclock.parts import Illustration, Table
+from selfclock.page_parts import Illustration, Table
 from selfclock.report.chart import FEWEST_BINS, FULL_SERIES, chart
 from selfclock.report.packing import pack_document
 from selfclock.report.page import page

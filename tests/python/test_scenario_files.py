@@ -8,8 +8,8 @@ import pytest
 
 import selfclock as sc
 from selfclock.claims import Findings
+from selfclock.paper_runs import Part, Study
 from selfclock.scenario_files import AmbiguousNameError, scenario_files, write_scenarios
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import selfclock as sc
-from selfclock import _core, cells
+from selfclock import _core, formatting
 from selfclock.evaluate.judge import Judged
 from selfclock.evaluate.subject import Subject
 from selfclock.recording import record
@@ -49,11 +49,11 @@ def test_a_stack_that_there_is_not_is_named() -> None:
 def test_a_failed_connection_is_said_in_tables_and_rows() -> None:
     summary = scenario(congestion_control="reno").run().summary
     [flow] = summary["flows"]
-    assert cells.of_failures([flow]) == []
+    assert formatting.of_failures([flow]) == []
     assert "failure" not in flow
     flow["failure"] = {"time_s": 61.414, "reason": "too many gaps in stream buffer"}
     said = "The connection of flow1 (reno) failed at 61.41 s: too many gaps in stream buffer."
-    assert cells.of_failures([flow]) == [said]
+    assert formatting.of_failures([flow]) == [said]
     assert Judged(1.0, "pass", note="One seed.").with_note(said).note == f"One seed. {said}"
     assert Judged(1.0, "pass").with_note("") == Judged(1.0, "pass")
 

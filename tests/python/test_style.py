@@ -8,7 +8,7 @@ import pytest
 
 import selfclock as sc
 from selfclock import style
-from selfclock.own import registered
+from selfclock.custom import registered
 
 BUILT_IN = [algorithm.name for algorithm in sc.algorithms() if algorithm.name not in registered()]
 

@@ -18,8 +18,8 @@ import pytest
 
 import selfclock as sc
 from conftest import SMALL
+from selfclock.confidence import half_width, quantile
 from selfclock.figure import Intervals, Line, Points
-from selfclock.student import half_width, quantile
 from selfclock.sweep.dataset import JOURNAL, RUNS
 from selfclock.sweep.figure import figure
 from selfclock.sweep.measures import MEASURES, USUAL

@@ -8,6 +8,7 @@ from importlib import resources
 import pytest
 
 from legible import faults
+from selfclock.paper_runs import run_studies
 from selfclock.papers import swift_start
 from selfclock.papers.swift_start import estimates, harm, matrix, sharing, verdicts
 from selfclock.papers.swift_start.network import (
@@ -24,7 +25,6 @@ from selfclock.papers.swift_start.network import (
     scenario,
     sender,
 )
-from selfclock.studies import run_studies
 
 
 def test_thresholds() -> None:

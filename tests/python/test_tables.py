@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
-from selfclock import cells
+from selfclock import formatting
 from selfclock.cli.layout import Column, elided, fitted
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_spare_columns_go_before_names_are_cut_short() -> None:
     ],
 )
 def test_no_number_has_an_exponent(value: float, text: str) -> None:
-    assert cells.digits(value) == text
+    assert formatting.digits(value) == text
 
 
 LONG = """\

@@ -611,7 +611,7 @@ fn parameter(declared: Declared<'_>) -> PyResult<(Parameter, Value<'static>)> {
     Ok((Parameter { name, about, unit, kind, default: kept(shown), source, range, requires: None }, value))
 }
 
-/// Registers a class that derives from `CongestionControl` under a name. `selfclock.own` has
+/// Registers a class that derives from `CongestionControl` under a name. `selfclock.custom` has
 /// checked it.
 #[pyfunction]
 pub fn register(

@@ -12,8 +12,8 @@ from selfclock.algorithms import algorithms, queues, routers
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import UsageError, print_json
 from selfclock.cli.options import algorithm_option, complete_named, json_option
+from selfclock.custom import load_algorithms
 from selfclock.names import unknown
-from selfclock.own import load_algorithms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfclock import hints
+from selfclock import file_hints
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queues
 from selfclock.cli.layout import columns_of, print_table
@@ -29,8 +29,8 @@ from selfclock.cli.options import (
 )
 from selfclock.compare import MOST_SEEDS, compare
 from selfclock.compare.scenarios import BUFFER, DURATION, ECN, FLOWS, RATE, RTT
+from selfclock.custom import load_algorithms
 from selfclock.documents import comparison_document
-from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_comparison
@@ -146,4 +146,4 @@ def _load(path: Path) -> Scenario:
     try:
         return Scenario.load(path)
     except ScenarioError as error:
-        raise hinted(error, hints.for_run(path)) from None
+        raise hinted(error, file_hints.for_run(path)) from None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 from click.exceptions import Exit
 
-from selfclock import hints
+from selfclock import file_hints
 from selfclock._core import EmulationError, ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
 from selfclock.cli.options import PATH, format_option, lateness_options, out_option, seed_option, set_option, span
@@ -122,7 +122,7 @@ def _loaded(path: Path, settings: Sequence[str], seed: int | None) -> Scenario:
     try:
         found = Scenario.load(path, settings)
     except ScenarioError as error:
-        raise hinted(error, hints.for_run(path)) from None
+        raise hinted(error, file_hints.for_run(path)) from None
     return found if seed is None else found.with_seed(seed)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfclock import cells
+from selfclock import formatting
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import note, print_document, print_written
 from selfclock.cli.options import (
@@ -23,10 +23,10 @@ from selfclock.cli.options import (
     out_option,
     threads_option,
 )
+from selfclock.custom import load_algorithms
 from selfclock.documents import scorecard_document
 from selfclock.evaluate import BASELINES, Scorecard, evaluate
 from selfclock.evaluate.rows import ROWS
-from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_scorecard
@@ -105,9 +105,11 @@ def _columns(card: Scorecard) -> list[Column]:
     columns = [
         Column("row", [line.row.id for line in card.lines], "word"),
         Column("test", [line.row.title.split(":")[0] for line in card.lines], "text"),
-        Column("value", [cells.number(line.found.value, line.row.unit) for line in card.lines]),
+        Column("value", [formatting.number(line.found.value, line.row.unit) for line in card.lines]),
     ]
     for baseline in card.baselines:
         found = (line.baselines.get(baseline.label) for line in card.lines)
-        columns.append(Column(baseline.label, ["-" if each is None else cells.number(each.value) for each in found]))
+        columns.append(
+            Column(baseline.label, ["-" if each is None else formatting.number(each.value) for each in found])
+        )
     return [*columns, Column("verdict", [line.found.verdict for line in card.lines], "word")]

@@ -22,11 +22,11 @@ from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, UsageError, note, print_document
 from selfclock.cli.options import PATH, json_option
 from selfclock.cli.twin import twin_command
+from selfclock.custom import load_algorithms
 from selfclock.kernel import record as records
 from selfclock.kernel.machine import Finding, check, unload
 from selfclock.kernel.resident import unload_residents
 from selfclock.kernel.session import Session
-from selfclock.own import load_algorithms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from selfclock.parts import Table as TableOfTexts
+    from selfclock.page_parts import Table as TableOfTexts
 
 #: Tables are not squeezed below this width: letters stacked vertically are illegible.
 NARROWEST, WIDTH_OF_TABLES = 60, 80

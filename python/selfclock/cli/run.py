@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfclock import hints
+from selfclock import file_hints
 from selfclock._core import ScenarioError
 from selfclock.cli.messages import hinted, note, print_document, print_written, remark
 from selfclock.cli.options import (
@@ -24,9 +24,9 @@ from selfclock.cli.options import (
     set_option,
 )
 from selfclock.cli.tables import print_summary
+from selfclock.custom import load_algorithms
 from selfclock.documents import run_document
 from selfclock.errors import BadInputError
-from selfclock.own import load_algorithms
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.recording import record
@@ -88,7 +88,7 @@ def command(
         if replay is not None and "record.packets_" in str(error).partition("\n")[0]:
             said = f"--replay: {replay!r} must begin before the end of the run, and end later than it begins"
             raise BadInputError(said) from None
-        raise hinted(error, hints.for_run(scenario)) from None
+        raise hinted(error, file_hints.for_run(scenario)) from None
     if seed is not None:
         loaded = loaded.with_seed(seed)
     directory = destination(out, Path("results") / loaded.name, only_printed=as_json and not (kinds or taps or replay))

@@ -8,7 +8,7 @@ import click
 
 from selfclock.cli.messages import print_json
 from selfclock.cli.options import algorithm_option
-from selfclock.own import load_algorithms
+from selfclock.custom import load_algorithms
 from selfclock.scenario import grid_schema, schema
 
 if TYPE_CHECKING:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfclock import hints
+from selfclock import file_hints
 from selfclock._core import ScenarioError
-from selfclock.cells import plural
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, hinted, note, print_written
 from selfclock.cli.options import (
@@ -25,7 +24,8 @@ from selfclock.cli.options import (
     threads_option,
 )
 from selfclock.cli.tables import MOST_SHOWN, say_more
-from selfclock.own import load_algorithms
+from selfclock.custom import load_algorithms
+from selfclock.formatting import plural
 from selfclock.progress import progress_bar
 from selfclock.report.publish import publish_sweep
 from selfclock.save import check_writable, parse_formats
@@ -86,7 +86,7 @@ def command(
     try:
         loaded = Grid.load(grid)
     except ScenarioError as error:
-        raise hinted(error, hints.for_sweep(grid)) from None
+        raise hinted(error, file_hints.for_sweep(grid)) from None
     directory = out or Path("results") / loaded.name
     check_writable(directory, sweep=True)
     note(*loaded.notes)

@@ -6,7 +6,7 @@ import statistics
 import sys
 from typing import TYPE_CHECKING
 
-from selfclock import cells
+from selfclock import formatting
 from selfclock.cli.layout import Column, print_table
 from selfclock.units import RATES, fitting, written
 
@@ -23,7 +23,7 @@ def print_summary(summary: Summary, document: Path) -> None:
     """Print the tables of a run from its document."""
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
-        f"{summary['scenario']}, seed {summary['seed']}: {cells.plain(summary['simulated_s'])} s {what} "
+        f"{summary['scenario']}, seed {summary['seed']}: {formatting.plain(summary['simulated_s'])} s {what} "
         f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
     )
     flows, links = summary["flows"], summary["links"]
@@ -31,7 +31,7 @@ def print_summary(summary: Summary, document: Path) -> None:
     say_more(len(flows), "flow", document)
     if len(flows) > MOST_SHOWN:
         sys.stdout.write(_all_flows(flows))
-    failures = cells.of_failures(flows)
+    failures = formatting.of_failures(flows)
     sys.stdout.write("".join(f"{said}\n" for said in failures[:MOST_SHOWN]))
     say_more(len(failures), "connection", document)
     sys.stdout.write("\n")
@@ -49,7 +49,7 @@ def print_summary(summary: Summary, document: Path) -> None:
 def say_more(count: int, what: str, where: Path, *, more: str = "more") -> None:
     """Print how many rows are omitted, and which file has them."""
     if count > MOST_SHOWN:
-        sys.stdout.write(f"… {cells.plural(count - MOST_SHOWN, f'{more} {what}')}: {where}\n")
+        sys.stdout.write(f"… {formatting.plural(count - MOST_SHOWN, f'{more} {what}')}: {where}\n")
 
 
 def _all_flows(flows: list[FlowSummary]) -> str:
@@ -64,17 +64,17 @@ def flow_columns(flows: list[FlowSummary]) -> list[Column]:
     columns = [
         Column("flow", [flow["name"] for flow in flows], "name"),
         Column("algorithm", [flow["algorithm"] for flow in flows], "name"),
-        Column(f"goodput\n{rate.name}", [cells.digits(flow["goodput_bps"] / rate.size) for flow in flows]),
+        Column(f"goodput\n{rate.name}", [formatting.digits(flow["goodput_bps"] / rate.size) for flow in flows]),
         Column("segments\nsent", [f"{flow['sent_segments']:,}" for flow in flows], spare=1),
-        Column("\nretr.", [cells.counted(flow["retransmitted_segments"]) for flow in flows]),
-        Column("\nRTOs", [cells.counted(flow["timeouts"]) for flow in flows]),
-        Column("fast\nretr.", [cells.counted(flow["fast_retransmits"]) for flow in flows], spare=3),
-        Column("RTT ms\nmean", [cells.milliseconds(flow["rtt_mean_s"]) for flow in flows]),
-        Column("\n95 %", [cells.milliseconds(flow["rtt_p95_s"]) for flow in flows]),
-        Column("\nmin", [cells.milliseconds(flow["rtt_min_s"]) for flow in flows], spare=2),
+        Column("\nretr.", [formatting.counted(flow["retransmitted_segments"]) for flow in flows]),
+        Column("\nRTOs", [formatting.counted(flow["timeouts"]) for flow in flows]),
+        Column("fast\nretr.", [formatting.counted(flow["fast_retransmits"]) for flow in flows], spare=3),
+        Column("RTT ms\nmean", [formatting.milliseconds(flow["rtt_mean_s"]) for flow in flows]),
+        Column("\n95 %", [formatting.milliseconds(flow["rtt_p95_s"]) for flow in flows]),
+        Column("\nmin", [formatting.milliseconds(flow["rtt_min_s"]) for flow in flows], spare=2),
     ]
     if any(flow["completion_s"] is not None for flow in flows):
-        done = ["-" if flow["completion_s"] is None else cells.digits(flow["completion_s"]) for flow in flows]
+        done = ["-" if flow["completion_s"] is None else formatting.digits(flow["completion_s"]) for flow in flows]
         columns.append(Column("completed\nafter s", done))
     return columns
 
@@ -89,7 +89,7 @@ def link_columns(links: list[LinkSummary]) -> list[Column]:
         Column("drops", [f"{link['drops']:,}" for link in links]),
         Column("queue, packets\nmean", [f"{link['queue_mean_packets']:.1f}" for link in links]),
         Column("\nmax", [f"{link['queue_max_packets']:,}" for link in links], spare=1),
-        Column("wait\nms", [cells.milliseconds(link["queue_mean_s"]) for link in links]),
+        Column("wait\nms", [formatting.milliseconds(link["queue_mean_s"]) for link in links]),
     ]
     if any(link["ce_marks"] for link in links):
         columns.insert(5, Column("CE\nmarks", [f"{link['ce_marks']:,}" for link in links]))
@@ -101,7 +101,7 @@ def connection_columns(flows: list[FlowSummary]) -> list[Column]:
     rows = [
         [flow["name"] if number == 0 else "", *row]
         for flow in flows
-        for number, row in enumerate(cells.of_connections(flow))
+        for number, row in enumerate(formatting.of_connections(flow))
     ]
     headings = ["short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %"]
     return [

@@ -13,9 +13,9 @@ from selfclock._core import EmulationError
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import FAILED, fail, note, print_written
 from selfclock.cli.options import PATH, json_option, lateness_options, out_option, seed_option, set_option, span
+from selfclock.custom import load_algorithms
 from selfclock.kernel.twin import TwinSettings, twin
 from selfclock.kernel.twin.tables import apart, cells
-from selfclock.own import load_algorithms
 from selfclock.provenance import replaced
 from selfclock.report.twin import publish_twin
 from selfclock.save import check_writable, identity

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from selfclock.figure import Figure
-    from selfclock.parts import Table
+    from selfclock.page_parts import Table
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 

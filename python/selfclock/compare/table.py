@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from selfclock import cells
-from selfclock.parts import Table
+from selfclock import formatting
+from selfclock.page_parts import Table
 from selfclock.units import RATES, fitting
 
 if TYPE_CHECKING:
@@ -72,9 +72,9 @@ def _cell(estimate: Estimate | None, column: _Column) -> str:
     if estimate is None:
         return "-"
     if column.interval and estimate["half_width"] is not None:
-        return cells.estimate(estimate, column.factor)
+        return formatting.estimate(estimate, column.factor)
     value = estimate["mean"] * column.factor
-    return cells.digits(value) if column.decimals is None else f"{value:,.{column.decimals}f}"
+    return formatting.digits(value) if column.decimals is None else f"{value:,.{column.decimals}f}"
 
 
 #: Placeholder for a measure that no run has.

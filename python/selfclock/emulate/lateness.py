@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock import cells
+from selfclock import formatting
 from selfclock.figure import Figure
-from selfclock.parts import Illustration
+from selfclock.page_parts import Illustration
 from selfclock.units import TIMES, written
 
 if TYPE_CHECKING:
@@ -34,12 +34,11 @@ def complaint(result: Result) -> str | None:
 def sentence(late: LatenessSummary) -> str:
     """Summarize the lateness of departures."""
     said = (
-        f"Of {late['packets']:,} packets half left up to {cells.milliseconds(late['p50_s'])} ms late, 99 % up to "
-        f"{cells.milliseconds(late['p99_s'])} ms, the latest {cells.milliseconds(late['worst_s'])} ms"
+        f"Of {late['packets']:,} packets half left up to {formatting.milliseconds(late['p50_s'])} ms late, 99 % up to "
+        f"{formatting.milliseconds(late['p99_s'])} ms, the latest {formatting.milliseconds(late['worst_s'])} ms"
     )
-    allowed = (
-        f"{cells.milliseconds(late['bound_p99_s'])} ms for 99 % and {cells.milliseconds(late['bound_worst_s'])} ms"
-    )
+    p99, every = (formatting.milliseconds(late[key]) for key in ("bound_p99_s", "bound_worst_s"))
+    allowed = f"{p99} ms for 99 % and {every} ms"
     return f"{said}: {'valid' if late['valid'] else 'INVALID'}, as {allowed} for every packet are allowed."
 
 

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.figure import Figure, Line
-from selfclock.parts import Illustration
+from selfclock.page_parts import Illustration
 
 if TYPE_CHECKING:
     from selfclock.evaluate.row import Row
-    from selfclock.evaluate.scorecard import Line as Judgement
-    from selfclock.evaluate.scorecard import Scorecard
+    from selfclock.evaluate.scorecard import RowResult, Scorecard
     from selfclock.figure import Panel
 
 #: With more places than this, ticks are at round numbers.
 _TICKS = 15
 
 
-def figure(line: Judgement, card: Scorecard) -> Illustration:
+def figure(line: RowResult, card: Scorecard) -> Illustration:
     """Draw it. The algorithm's own line is the thick one."""
     row = line.row
     drawn = Figure(height=3.0)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from selfclock._core import VERSION
 from selfclock.algorithms import algorithms
-from selfclock.cells import number
 from selfclock.evaluate.scorecard import evaluate_all
+from selfclock.formatting import number
 from selfclock.progress import progress_bar
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ congestion_control = {{control}}
 HEAD = f"""\
 # QUIC: parity
 
-How closely each algorithm in a real QUIC stack matches the same algorithm in our TCP, in goodput, queueing delay and losses.
+How closely each algorithm in a QUIC stack matches the same algorithm in our TCP: goodput, queueing delay and losses.
 `make quic-parity` made this page with selfclock {VERSION}; [QUIC](quic.md) describes the setup.
 
 One flow runs for {SECONDS} s on {RATE_MBPS} Mbit/s with an RTT of {RTT_MS} ms \

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from selfclock.cells import of_failures
 from selfclock.evaluate.measure import Reading
+from selfclock.formatting import of_failures
 from selfclock.runs import Wanted, longest_first, run_wanted
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from selfclock import cells, notebook
+from selfclock import formatting, notebook
 from selfclock._core import VERSION, ScenarioError
 from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
 from selfclock.names import unknown
-from selfclock.parts import Table
+from selfclock.page_parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -69,7 +69,7 @@ class ScorecardDocument(TypedDict):
 
 
 @dataclass(frozen=True)
-class Line:
+class RowResult:
     """A row of a scorecard: the test, its result, and the results of the baselines."""
 
     row: Row
@@ -116,7 +116,7 @@ class Scorecard:
 
     subject: Subject
     baselines: tuple[Subject, ...]
-    lines: list[Line]
+    lines: list[RowResult]
     lab: Lab
     #: Wall-clock time, including other algorithms evaluated together.
     seconds: float
@@ -138,8 +138,8 @@ class Scorecard:
 
     def _repr_html_(self) -> str:
         rows = [
-            [line.row.id, line.row.title.split(":")[0], cells.number(line.found.value, line.row.unit),
-             *(cells.number(None if other is None else other.value) for other in others), line.found.verdict]
+            [line.row.id, line.row.title.split(":")[0], formatting.number(line.found.value, line.row.unit),
+             *(formatting.number(None if other is None else other.value) for other in others), line.found.verdict]
             for line in self.lines
             for others in [[line.baselines.get(each.label) for each in self.baselines]]
         ]  # fmt: skip
@@ -233,13 +233,13 @@ def _wanted(
     return list(wanted.values())
 
 
-def _line(row: Row, lab: Lab, subject: Subject, baselines: Sequence[Subject]) -> Line:
+def _line(row: Row, lab: Lab, subject: Subject, baselines: Sequence[Subject]) -> RowResult:
     why = row.leaves_out(subject)
     if why is not None:
-        return Line(row, not_applicable(why), {})
+        return RowResult(row, not_applicable(why), {})
     others = {each.label: row.judge(lab, each) for each in baselines if row.leaves_out(each) is None}
     found = row.judge(lab, subject)
-    return Line(row, found.with_note(_failed(_failures(row, lab, subject))), others)
+    return RowResult(row, found.with_note(_failed(_failures(row, lab, subject))), others)
 
 
 def _failures(row: Row, lab: Lab, subject: Subject) -> list[str]:
@@ -251,5 +251,5 @@ def _failed(failures: Sequence[str]) -> str:
     """Say which connections of a row failed."""
     if not failures:
         return ""
-    more = f" And {cells.plural(len(failures) - 1, 'other connection')} failed." if len(failures) > 1 else ""
+    more = f" And {formatting.plural(len(failures) - 1, 'other connection')} failed." if len(failures) > 1 else ""
     return f"{failures[0]}{more}"

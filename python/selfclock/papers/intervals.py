@@ -7,7 +7,7 @@ import statistics
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.student import half_width
+from selfclock.confidence import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

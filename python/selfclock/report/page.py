@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 from markupsafe import Markup
 
-from selfclock import cells, provenance
+from selfclock import formatting, provenance
 from selfclock.report.chart import chart
 from selfclock.report.packing import pack_document, pack_text
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.figure import Figure
-    from selfclock.parts import Illustration, Table
+    from selfclock.page_parts import Illustration, Table
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "chart": _chart,
-        "number": cells.number,
+        "number": formatting.number,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "markdown": _markdown,
         "packed": pack_text,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock import cells
+from selfclock import formatting
 from selfclock.emulate import lateness
-from selfclock.parts import Illustration, Table
+from selfclock.page_parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
@@ -81,7 +81,8 @@ def _run_sentence(summary: Summary) -> str:
         said += "; the" if said else "The"
         said += (
             f" busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets waited "
-            f"{cells.milliseconds(busiest['queue_mean_s'])} ms on average, and it dropped {_share(dropped)} of them"
+            f"{formatting.milliseconds(busiest['queue_mean_s'])} ms on average, and "
+            f"it dropped {_share(dropped)} of them"
         )
     return f"{said}." if said else "Nothing was sent."
 
@@ -113,13 +114,13 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
     columns = ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Retransmitted", "Timeouts", "Fast retransmits",
                "RTT min ms", "RTT mean ms", "RTT 95 % ms"]  # fmt: skip
     shown = flows[:MOST_ROWS]
-    rows = [cells.of_flow(flow) for flow in shown]
+    rows = [formatting.of_flow(flow) for flow in shown]
     if any(flow["completion_s"] is not None for flow in flows):
         # Only for flows with a size.
         columns.append("Completed after s")
         for row, flow in zip(rows, shown, strict=True):
             row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
-    failures = cells.of_failures(flows)
+    failures = formatting.of_failures(flows)
     said = [
         _first(rows, flows, "summary.json"),
         *failures[:MOST_ROWS],
@@ -132,7 +133,7 @@ def _link_table(links: Sequence[LinkSummary]) -> Table:
     columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
                "Mean wait ms"]  # fmt: skip
     shown = links[:MOST_ROWS]
-    rows = [cells.of_link(link) for link in shown]
+    rows = [formatting.of_link(link) for link in shown]
     if any(link["ce_marks"] for link in links):
         columns.insert(5, "CE marks")
         for row, link in zip(rows, shown, strict=True):
@@ -143,7 +144,7 @@ def _link_table(links: Sequence[LinkSummary]) -> Table:
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
     """Return the completion times of each flow's short connections, by size."""
     columns = ["Flow", "Size up to", "Complete", "Started", "Time mean ms", "50 % ms", "95 % ms", "99 % ms"]
-    rows = [[flow["name"], *row] for flow in flows for row in cells.of_connections(flow)]
+    rows = [[flow["name"], *row] for flow in flows for row in formatting.of_connections(flow)]
     shown = rows[:MOST_ROWS]
     return Table("Short connections", _first(shown, rows, "connections.parquet"), columns, shown, texts=2)
 
@@ -182,7 +183,7 @@ def _comparison_sentence(comparison: Comparison) -> str:
         said = f"Of {len(means):,} algorithms {_listed(most)} had the largest goodput, {goodput}"
     timed = {name: own["rtt_mean_s"]["mean"] for name, own in means.items() if "rtt_mean_s" in own}
     if len(timed) > 1:
-        names, shortest = _written_alike(min(timed.values()), timed, cells.milliseconds)
+        names, shortest = _written_alike(min(timed.values()), timed, formatting.milliseconds)
         said += f", and {_listed(names)} the shortest mean RTT, {shortest} ms"
     return f"{said}."
 
@@ -205,12 +206,13 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     grid, points, failed = found.grid, found.points, bool(found.errors)
     about = [
         *_sweep_sentences(points),
-        f"{cells.plural(grid.points, 'point')}, {cells.plural(len(grid.seeds), 'seed')} each: means over the seeds "
-        f"with {grid.confidence * 100:g} % confidence intervals.",
+        f"{formatting.plural(grid.points, 'point')}, {formatting.plural(len(grid.seeds), 'seed')} each: "
+        f"means over the seeds with {grid.confidence * 100:g} % confidence intervals.",
     ]
     if failed:
         about.append(
-            f"{len(found.errors):,} of {cells.plural(grid.runs, 'run')} failed, the first of them: {found.errors[0]}"
+            f"{len(found.errors):,} of {formatting.plural(grid.runs, 'run')} failed, "
+            f"the first of them: {found.errors[0]}"
         )
     who = sharers(points)
     rows = [of_point(point, found.shown, failed=failed, who=who) for point in points[:MOST_ROWS]]
@@ -254,7 +256,7 @@ def _scorecard_sentence(card: Scorecard) -> str:
     """Summarize a scorecard: how many rows pass, and which do not."""
     judged = [line for line in card.lines if line.found.verdict in {"pass", "warn", "fail"}]
     passed = sum(line.found.verdict == "pass" for line in judged)
-    said = f"{card.algorithm} passes {passed} of {cells.plural(len(judged), 'row')} with a threshold"
+    said = f"{card.algorithm} passes {passed} of {formatting.plural(len(judged), 'row')} with a threshold"
     for verdict, what in (("warn", "warnings"), ("fail", "failures")):
         if rows := [line.row.id for line in judged if line.found.verdict == verdict]:
             said += f"; {what}: {', '.join(rows)}"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.claims import Claim, Of, Verdict
-    from selfclock.parts import Illustration
+    from selfclock.page_parts import Illustration
     from selfclock.reproduce import PaperReport
 
 #: Names shown in a row or a figure; the rest are folded.

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from selfclock.errors import BadInputError
 from selfclock.layout import layout_of
-from selfclock.parts import Illustration
+from selfclock.page_parts import Illustration
 from selfclock.report.page import Part
 from selfclock.sketch import NARROW, WIDE, sketch
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock.documents import Document, write_document
 from selfclock.kernel.twin.figures import overlay
 from selfclock.kernel.twin.tables import document, samples, tables
-from selfclock.parts import Illustration
+from selfclock.page_parts import Illustration
 from selfclock.report.page import Page, page, shortened
 from selfclock.report.run_parts import network_part
 from selfclock.save import digests, identity, staged

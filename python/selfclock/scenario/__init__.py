@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
+from selfclock.custom import registered, sources
 from selfclock.network import Network
-from selfclock.own import registered, sources
 from selfclock.result import Result
 from selfclock.threads import check_threads
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from os import PathLike
 
+    from selfclock.algorithm_sources import Source
     from selfclock.fork import Run
     from selfclock.saved import SavedOutcome
     from selfclock.scenario.quantity import Time
     from selfclock.sketch import Sketch
-    from selfclock.sources import Source
 
 
 class Scenario:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from selfclock import _core
 from selfclock._core import ENGINE, VERSION, ScenarioError
-from selfclock.own import registered, sources
+from selfclock.custom import registered, sources
 from selfclock.scenario import Scenario
 from selfclock.scenario.toml import to_toml_value
 

@@ -14,7 +14,7 @@ from selfclock import notebook
 from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
 from selfclock.estimate import estimate
-from selfclock.parts import Table
+from selfclock.page_parts import Table
 from selfclock.save import FORMATS, staged
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from selfclock.cells import estimate
+from selfclock.formatting import estimate
 from selfclock.sweep.measures import MEASURES
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ import pickle
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import ENGINE, VERSION, ScenarioError
+from selfclock.custom import load_sources, loaded_sources
 from selfclock.errors import WorkError
-from selfclock.own import load_sources, loaded_sources
 from selfclock.runs import run_branches
 from selfclock.sweep.row import failed, finished
 from selfclock.sweep.sharing import with_common_beginnings
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from distributed import Future
 
     from selfclock import _core
+    from selfclock.algorithm_sources import Source
     from selfclock.result import Result
     from selfclock.scenario import Scenario
-    from selfclock.sources import Source
     from selfclock.sweep.grid import Grid, Job
 
 LOCAL = "local"

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from selfclock.verify.emulated import check_emulated
 from selfclock.verify.links import check_links
-from selfclock.verify.lives import lives
-from selfclock.verify.promised import UnknownError, promise
+from selfclock.verify.packet_lives import lives
 from selfclock.verify.receivers import check_receivers
 from selfclock.verify.record import Record, UnreadableError, load
 from selfclock.verify.routers import check_entrances, check_losses_in_turn
 from selfclock.verify.senders import check_senders
+from selfclock.verify.specification import UnknownError, specification
 from selfclock.verify.totals import Replayed, check_totals
 from selfclock.verify.violation import Findings, Violation
 
@@ -49,7 +49,7 @@ def verify(record: Record, progress: Callable[[float, str], object] = lambda _do
     Raises `UnreadableError` if the record's scenario cannot be read.
     """
     try:
-        promised = promise(record.scenario, record.seed)
+        promised = specification(record.scenario, record.seed)
     except UnknownError as error:
         raise UnreadableError(str(error)) from error
     findings = Findings()

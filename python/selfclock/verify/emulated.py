@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from selfclock import _core
-from selfclock.verify.promised import SECOND, UnknownError, promise
 from selfclock.verify.record import UnreadableError
+from selfclock.verify.specification import SECOND, UnknownError, specification
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,7 +73,7 @@ def check_ends(packets: pl.DataFrame, findings: Findings) -> None:
 def check_rates(record: Record, findings: Findings) -> None:
     """Check that no link of a constant rate exceeds it."""
     try:
-        links = promise(record.scenario, record.seed).links.values()
+        links = specification(record.scenario, record.seed).links.values()
     except UnknownError as error:
         raise UnreadableError(str(error)) from error
     event, size = pl.col("event").cast(pl.String), pl.col("size_bytes").cast(pl.Float64)

@@ -6,11 +6,11 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from selfclock.verify import opportunities
-from selfclock.verify.promised import SECOND, Link, time_of, transmission_time
+from selfclock.verify.specification import SECOND, Link, time_of, transmission_time
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Hop, Lives, Packet
-    from selfclock.verify.promised import Promise
+    from selfclock.verify.packet_lives import Hop, Lives, Packet
+    from selfclock.verify.specification import Specification
     from selfclock.verify.violation import Findings
 
 #: Seconds in double precision are exact to a picosecond for two hours; times may differ by this.
@@ -21,9 +21,9 @@ USUAL_PACKET = 1500
 PUSH_OUT = ("fq-codel", "fq-pie", "drr")
 
 
-def check_links(lives: Lives, promise: Promise, findings: Findings) -> None:
+def check_links(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Check every link."""
-    for name, link in promise.links.items():
+    for name, link in specification.links.items():
         crossings = lives.hops[name]
         fifo = link.discipline == "drop-tail"
         if fifo and link.trace is not None:
@@ -36,7 +36,7 @@ def check_links(lives: Lives, promise: Promise, findings: Findings) -> None:
             _managed_backlog(link, crossings, findings)
         else:
             _managed(link, crossings, lives.end, findings)
-        _wire(link, promise, crossings, lives.end, findings)
+        _wire(link, specification, crossings, lives.end, findings)
         for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
             findings.count(rule, len(crossings))
 
@@ -350,7 +350,9 @@ def _marked(link: Link, packet: Packet, hop: Hop, findings: Findings) -> None:
 # ------------------------------------------------------------------------------------------------------------
 
 
-def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings) -> None:
+def _wire(
+    link: Link, specification: Specification, crossings: list[tuple[Packet, Hop]], end: int, findings: Findings
+) -> None:
     """Check that a transmitted packet arrives after the delay, in order, or is lost on a lossy wire."""
     transmitted = [(hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None]
     transmitted.sort(key=lambda sent: sent[:2])
@@ -376,7 +378,7 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
             if earliest > interrupt:
                 interrupt = earliest + coalescing
             earliest = latest = interrupt
-        seen, held = _seen_next(promise, packet, hop)
+        seen, held = _seen_next(specification, packet, hop)
         if seen is None:
             if latest + EXACT < end and not held and not packet.over:
                 findings.add(
@@ -402,14 +404,14 @@ def _wire(link: Link, promise: Promise, crossings: list[tuple[Packet, Hop]], end
             low, high = max(low, seen - coalescing), max(high, seen)
 
 
-def _seen_next(promise: Promise, packet: Packet, hop: Hop) -> tuple[int | None, bool]:
+def _seen_next(specification: Specification, packet: Packet, hop: Hop) -> tuple[int | None, bool]:
     """Return when a packet is next seen after this hop, and whether a router may have held it until then."""
     position = next(index for index, other in enumerate(packet.hops) if other is hop) + 1
     if position < len(packet.hops):
         following = packet.hops[position]
         seen = following.entered if following.entered is not None else following.refused
-        return seen, any(mechanism.may_hold for mechanism in promise.links[following.link].mechanisms)
-    return packet.delivered, packet.delivered is None and _may_be_held(promise, packet, position)
+        return seen, any(mechanism.may_hold for mechanism in specification.links[following.link].mechanisms)
+    return packet.delivered, packet.delivered is None and _may_be_held(specification, packet, position)
 
 
 def _lost(link: Link, packet: Packet, times: tuple[int, int], findings: Findings) -> None:
@@ -420,9 +422,9 @@ def _lost(link: Link, packet: Packet, times: tuple[int, int], findings: Findings
         findings.add("loss", lost, _at(link), packet.number, f"lost not when its transmission ends, at {seconds(sent)}")
 
 
-def _may_be_held(promise: Promise, packet: Packet, position: int) -> bool:
+def _may_be_held(specification: Specification, packet: Packet, position: int) -> bool:
     """Return whether a router may hold the packet before the next link."""
-    flow = promise.flows[packet.flow]
-    ways = [flow.forward, flow.reverse] if packet.kind == "resource-discovery" else [packet.route(promise)]
+    flow = specification.flows[packet.flow]
+    ways = [flow.forward, flow.reverse] if packet.kind == "resource-discovery" else [packet.route(specification)]
     ahead = [way[position] for way in ways if position < len(way)]
-    return any(mechanism.may_hold for name in ahead for mechanism in promise.links[name].mechanisms)
+    return any(mechanism.may_hold for name in ahead for mechanism in specification.links[name].mechanisms)

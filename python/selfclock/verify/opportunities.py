@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from selfclock.verify.promised import SECOND, Link, time_of
+from selfclock.verify.specification import SECOND, Link, time_of
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Hop, Packet
+    from selfclock.verify.packet_lives import Hop, Packet
     from selfclock.verify.violation import Findings
 
 #: Bytes of an opportunity, and of a packet's framing.

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from selfclock.verify.links import seconds
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Lives, Packet
-    from selfclock.verify.promised import Flow, Promise, Tcp
+    from selfclock.verify.packet_lives import Lives, Packet
     from selfclock.verify.senders import Sender
+    from selfclock.verify.specification import Flow, Specification, Tcp
     from selfclock.verify.violation import Findings
 
 #: Most segments for which one ACK stands in packet-pair TCP (section 4.2.1 of the paper).
@@ -78,12 +78,12 @@ class Held:
 
 
 def check_receivers(
-    lives: Lives, promise: Promise, senders: dict[tuple[str, int | None], Sender], findings: Findings
+    lives: Lives, specification: Specification, senders: dict[tuple[str, int | None], Sender], findings: Findings
 ) -> dict[tuple[str, int | None], Held]:
     """Check the ACKs of every receiver; return the data that each has received."""
     held: dict[tuple[str, int | None], Held] = {}
     for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
-        flow = promise.flows.get(key[0])
+        flow = specification.flows.get(key[0])
         if flow is not None and flow.tcp is not None:
             gone = senders[key].gone if key in senders else None
             delivered = lives.delivered.get(key, [])

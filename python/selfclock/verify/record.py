@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from selfclock.errors import BadInputError
-from selfclock.verify.promised import SECOND, time_of
+from selfclock.verify.specification import SECOND, time_of
 
 if TYPE_CHECKING:
     from pathlib import Path

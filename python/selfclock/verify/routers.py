@@ -5,28 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import EXACT, seconds
-from selfclock.verify.promised import rate_of, size_of, time_of, transmission_time
+from selfclock.verify.specification import rate_of, size_of, time_of, transmission_time
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Hop, Lives, Packet
-    from selfclock.verify.promised import Link, Mechanism, Promise
+    from selfclock.verify.packet_lives import Hop, Lives, Packet
+    from selfclock.verify.specification import Link, Mechanism, Specification
     from selfclock.verify.violation import Findings
 
 
-def check_losses_in_turn(lives: Lives, promise: Promise, findings: Findings) -> None:
+def check_losses_in_turn(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Replay deterministic losses, and check them.
 
     Another mechanism at the same link may drop or hold packets before this one sees them.
     """
     stand_before: dict[int, list[str]] = {}
     mechanisms: dict[int, Mechanism] = {}
-    for name, link in promise.links.items():
+    for name, link in specification.links.items():
         for mechanism in link.mechanisms:
             if mechanism.name == "loss" and not 0 < float(mechanism.keys.get("probability", 0)) < 1:
                 mechanisms[id(mechanism)] = mechanism
                 stand_before.setdefault(id(mechanism), []).append(name)
     for key, mechanism in mechanisms.items():
-        if any(len(promise.links[name].mechanisms) > 1 for name in stand_before[key]):
+        if any(len(specification.links[name].mechanisms) > 1 for name in stand_before[key]):
             continue
         crossings = [crossing for name in stand_before[key] for crossing in lives.hops[name]]
         crossings.sort(key=lambda crossing: crossing[1].row)
@@ -57,15 +57,15 @@ def _due(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
     return due
 
 
-def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
+def check_entrances(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Check the first links of packets, and the mechanisms before links."""
     for packet in lives.packets.values():
         if not packet.hops:
-            _never_entered(lives, promise, packet, findings)
+            _never_entered(lives, specification, packet, findings)
             continue
         hop = packet.hops[0]
         entered = hop.entered if hop.entered is not None else hop.refused
-        holds = any(mechanism.may_hold for mechanism in promise.links[hop.link].mechanisms)
+        holds = any(mechanism.may_hold for mechanism in specification.links[hop.link].mechanisms)
         if entered is not None and entered != packet.sent and not holds:
             findings.add(
                 "delay",
@@ -74,23 +74,23 @@ def check_entrances(lives: Lives, promise: Promise, findings: Findings) -> None:
                 packet.number,
                 f"it was sent at {seconds(packet.sent)}; it enters its first link then",
             )
-    if promise.exchanges_options:
-        _check_options(lives, promise, findings)
-    for name, link in promise.links.items():
+    if specification.exchanges_options:
+        _check_options(lives, specification, findings)
+    for name, link in specification.links.items():
         for mechanism in link.mechanisms:
             if mechanism.name == "reordering":
-                _hold(link, mechanism, lives.hops[name], promise, findings)
+                _hold(link, mechanism, lives.hops[name], specification, findings)
             elif mechanism.name == "policer":
                 _police(link, mechanism, lives.hops[name], findings)
             elif mechanism.name == "ack-thinning":
-                _thin(link, mechanism, lives.hops[name], promise, findings)
+                _thin(link, mechanism, lives.hops[name], specification, findings)
 
 
-def _never_entered(lives: Lives, promise: Promise, packet: Packet, findings: Findings) -> None:
-    if packet.over or packet.delivered is not None or packet.flow not in promise.flows:
+def _never_entered(lives: Lives, specification: Specification, packet: Packet, findings: Findings) -> None:
+    if packet.over or packet.delivered is not None or packet.flow not in specification.flows:
         return
-    first = packet.route(promise)[:1]
-    if any(mechanism.may_hold for name in first for mechanism in promise.links[name].mechanisms):
+    first = packet.route(specification)[:1]
+    if any(mechanism.may_hold for name in first for mechanism in specification.links[name].mechanisms):
         return
     if packet.sent < lives.end and packet.kind != "resource-discovery":
         findings.add(
@@ -139,7 +139,11 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
 
 
 def _hold(
-    link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
+    link: Link,
+    mechanism: Mechanism,
+    crossings: list[tuple[Packet, Hop]],
+    specification: Specification,
+    findings: Findings,
 ) -> None:
     """Check that packets are held for exactly the scenario's time, and the rest not at all."""
     if len(link.mechanisms) > 1:
@@ -147,7 +151,7 @@ def _hold(
     delay = time_of(mechanism.keys["delay"])
     for packet, hop in crossings:
         now = hop.entered if hop.entered is not None else hop.refused
-        arrived = _arrived(packet, hop, promise)
+        arrived = _arrived(packet, hop, specification)
         if now is None or arrived is None:
             continue
         if abs(now - arrived) > EXACT and abs(now - arrived - delay) > EXACT:
@@ -156,14 +160,14 @@ def _hold(
         findings.count("delay")
 
 
-def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
+def _check_options(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Check that sizes change only where options are exchanged, and that every option that arrives was sent as one.
 
     XCP, Quick-Start and FICCRD write into options, whose contents are not compared.
     """
     written = any(
         mechanism.name in {"xcp", "quick-start", "ficcrd"}
-        for link in promise.links.values()
+        for link in specification.links.values()
         for mechanism in link.mechanisms
     )
     sent: dict[tuple[str, str], set[str]] = {}
@@ -173,7 +177,7 @@ def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
     for packet in lives.packets.values():
         size = packet.size
         for hop in packet.hops:
-            changes = any(mechanism.exchanges_options for mechanism in promise.links[hop.link].mechanisms)
+            changes = any(mechanism.exchanges_options for mechanism in specification.links[hop.link].mechanisms)
             if hop.size != size and not changes:
                 what = f"size_bytes is {hop.size}, and was {size} before: no router exchanges options here"
                 findings.add("unchanged", hop.entered or hop.refused, f"link {hop.link}", packet.number, what)
@@ -192,7 +196,11 @@ def _check_options(lives: Lives, promise: Promise, findings: Findings) -> None:
 
 
 def _thin(
-    link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]], promise: Promise, findings: Findings
+    link: Link,
+    mechanism: Mechanism,
+    crossings: list[tuple[Packet, Hop]],
+    specification: Specification,
+    findings: Findings,
 ) -> None:
     """Check that a thinned ACK is followed by one that acknowledges more, within the interval."""
     interval = time_of(mechanism.keys["interval"])
@@ -215,19 +223,19 @@ def _thin(
                 )
                 findings.add("thinning", hop.refused, f"link {link.name}", packet.number, what)
             continue
-        arrived = _arrived(packet, hop, promise)
+        arrived = _arrived(packet, hop, specification)
         if alone and arrived is not None and hop.entered > arrived + interval + EXACT:
             what = f"held since {seconds(arrived)}, for longer than {seconds(interval)}"
             findings.add("thinning", hop.entered, f"link {link.name}", packet.number, what)
 
 
-def _arrived(packet: Packet, hop: Hop, promise: Promise) -> int | None:
+def _arrived(packet: Packet, hop: Hop, specification: Specification) -> int | None:
     """Return when a packet arrived where it enters a link; `None` if that is random."""
     position = next(index for index, other in enumerate(packet.hops) if other is hop)
     if position == 0:
         return packet.sent
     before = packet.hops[position - 1]
-    link = promise.links[before.link]
+    link = specification.links[before.link]
     if link.jitter or len(link.path) > 1 or link.trace is not None or before.started is None:
         return None
     rate, delay = link.at(0)

@@ -6,23 +6,25 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from selfclock.verify.links import EXACT, seconds
-from selfclock.verify.promised import SECOND, packet_sizes, rate_of, size_of, time_of, transmission_time
 from selfclock.verify.receivers import TIMESTAMPS
+from selfclock.verify.specification import SECOND, packet_sizes, rate_of, size_of, time_of, transmission_time
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Lives, Packet
-    from selfclock.verify.promised import Flow, Promise, Tcp
+    from selfclock.verify.packet_lives import Lives, Packet
+    from selfclock.verify.specification import Flow, Specification, Tcp
     from selfclock.verify.violation import Findings
 
 #: Microseconds of timestamps wrap at 32 bits.
 MICROSECOND = 10**6
 
 
-def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tuple[str, int | None], Sender]:
+def check_senders(
+    lives: Lives, specification: Specification, findings: Findings
+) -> dict[tuple[str, int | None], Sender]:
     """Check everything that TCP senders send; return the final state of each."""
     senders: dict[tuple[str, int | None], Sender] = {}
     for key in sorted(lives.sent, key=str):
-        flow = promise.flows.get(key[0])
+        flow = specification.flows.get(key[0])
         if flow is None:
             continue
         if flow.stack_packet is not None:
@@ -31,10 +33,10 @@ def check_senders(lives: Lives, promise: Promise, findings: Findings) -> dict[tu
         if flow.tcp is None:
             _udp(flow, lives.sent[key], findings)
             continue
-        round_trip = sum(promise.links[name].delay for name in (*flow.forward, *flow.reverse))
-        changes = any(len(promise.links[name].path) > 1 for name in (*flow.forward, *flow.reverse))
+        round_trip = sum(specification.links[name].delay for name in (*flow.forward, *flow.reverse))
+        changes = any(len(specification.links[name].path) > 1 for name in (*flow.forward, *flow.reverse))
         senders[key] = Sender(flow, flow.tcp, 0 if changes else round_trip, findings)
-        senders[key].tampered = _tampered_windows(flow, promise)
+        senders[key].tampered = _tampered_windows(flow, specification)
         senders[key].follow(lives.sent[key], lives.delivered.get(key, []))
     return senders
 
@@ -78,9 +80,9 @@ def _in_time(flow: Flow, packet: Packet, findings: Findings) -> None:
         )
 
 
-def _tampered_windows(flow: Flow, promise: Promise) -> set[int] | None:
+def _tampered_windows(flow: Flow, specification: Specification) -> set[int] | None:
     """Return the windows that routers write into a flow's ACKs; `None` if any lower one is possible."""
-    mechanisms = [mechanism for name in flow.reverse for mechanism in promise.links[name].mechanisms]
+    mechanisms = [mechanism for name in flow.reverse for mechanism in specification.links[name].mechanisms]
     if any(mechanism.name == "ficcrd" for mechanism in mechanisms):
         return None
     written = [mechanism.keys["receive_window"] for mechanism in mechanisms if "receive_window" in mechanism.keys]

@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 
 from selfclock.verify.opportunities import OPPORTUNITY
-from selfclock.verify.promised import SECOND, transmission_time
 from selfclock.verify.record import picoseconds
+from selfclock.verify.specification import SECOND, transmission_time
 
 if TYPE_CHECKING:
-    from selfclock.verify.lives import Hop, Lives, Packet
-    from selfclock.verify.promised import Flow, Link, Promise, Trace
+    from selfclock.verify.packet_lives import Hop, Lives, Packet
     from selfclock.verify.receivers import Held
     from selfclock.verify.record import Record
     from selfclock.verify.senders import Sender
+    from selfclock.verify.specification import Flow, Link, Specification, Trace
     from selfclock.verify.violation import Findings
 
 #: Integers, one for each sample: picoseconds, bytes, packets.
@@ -37,23 +37,25 @@ class Replayed:
     held: dict[tuple[str, int | None], Held]
 
 
-def check_totals(record: Record, lives: Lives, promise: Promise, replayed: Replayed, findings: Findings) -> None:
+def check_totals(
+    record: Record, lives: Lives, specification: Specification, replayed: Replayed, findings: Findings
+) -> None:
     """Compare summary and series with the record."""
     said_of_links, said_of_flows = (
         {entry["name"]: entry for entry in record.summary[part]} if record.summary is not None else {}
         for part in ("links", "flows")
     )
     rows_of_links, rows_of_flows = _rows(record.links, "link"), _rows(record.flows, "flow")
-    for name, link in promise.links.items():
+    for name, link in specification.links.items():
         own = OfLink(link, lives)
         if record.summary is not None:
             own.check_summary(said_of_links.get(name, {}), findings)
         if name in rows_of_links:
             own.check_series(rows_of_links[name], findings)
-    ends: dict[str, list[tuple[str, int | None]]] = {name: [] for name in promise.flows}
+    ends: dict[str, list[tuple[str, int | None]]] = {name: [] for name in specification.flows}
     for key in sorted(lives.sent.keys() | lives.delivered.keys(), key=str):
         ends[key[0]].append(key)
-    for name, flow in promise.flows.items():
+    for name, flow in specification.flows.items():
         if record.summary is not None:
             _flow_summary(said_of_flows.get(name, {}), flow, ends[name], (lives, replayed), findings)
         if name in rows_of_flows and flow.tcp is not None and not flow.short_connections:
@@ -62,7 +64,7 @@ def check_totals(record: Record, lives: Lives, promise: Promise, replayed: Repla
         hops = sum(link["packets"] for link in record.summary["links"])
         _same(findings, "run", "packet_hops", record.summary["packet_hops"], hops)
     if record.connections is not None:
-        _connections(record.connections, promise, replayed, findings)
+        _connections(record.connections, specification, replayed, findings)
 
 
 def _rows(table: pl.DataFrame | None, column: str) -> dict[str, pl.DataFrame]:
@@ -375,13 +377,13 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
             )  # fmt: skip
 
 
-def _connections(table: pl.DataFrame, promise: Promise, replayed: Replayed, findings: Findings) -> None:
+def _connections(table: pl.DataFrame, specification: Specification, replayed: Replayed, findings: Findings) -> None:
     """Check that a short connection was complete exactly when it claims to be."""
     columns = [table[name].to_list() for name in ("flow", "size_bytes", "completion_s", "retransmitted_segments")]
     for row, (flow, size, completion, repeated) in enumerate(zip(*columns, strict=True)):
         sender = replayed.senders.get((str(flow), row))
         where = f"flow {flow}, connection {row}"
-        if str(flow) not in promise.flows or sender is None:
+        if str(flow) not in specification.flows or sender is None:
             continue
         start = sender.started or 0
         whole = [time for time, una in sender.una_history if una >= size]

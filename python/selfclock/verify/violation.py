@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from selfclock.cells import plural
-from selfclock.verify.promised import SECOND
+from selfclock.formatting import plural
+from selfclock.verify.specification import SECOND
 
 #: Every rule, and its statement.
 RULES = {

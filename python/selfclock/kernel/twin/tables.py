@@ -7,7 +7,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from selfclock.kernel.twin.measures import distance
-from selfclock.parts import Table
+from selfclock.page_parts import Table
 
 if TYPE_CHECKING:
     from selfclock.kernel.twin.measures import Measures

@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Claim, Findings, recorded, recorded_data
+from selfclock.paper_runs import Part, Study
 from selfclock.papers.adaptive_layered import (
     convergence,
     exponents,
@@ -18,7 +19,6 @@ from selfclock.papers.adaptive_layered import (
     pairs,
     single,
 )
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -11,10 +11,10 @@ import numpy as np
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, evenness
 from selfclock.papers.intervals import Interval, interval
-from selfclock.parts import Illustration, Table
 from selfclock.series import flow_series
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered.network import ALGORITHMS
 from selfclock.papers.adaptive_layered.pairs import (
     CROSS_LOAD,
@@ -35,7 +36,6 @@ from selfclock.papers.adaptive_layered.verdicts import (
     same_verdict,
 )
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

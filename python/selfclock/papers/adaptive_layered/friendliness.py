@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, order_verdict
 from selfclock.papers.drawing import runs
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

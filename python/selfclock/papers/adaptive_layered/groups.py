@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered import overlap
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, difference, not_less_verdict
 from selfclock.papers.drawing import runs
 from selfclock.papers.intervals import Interval, interval
-from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

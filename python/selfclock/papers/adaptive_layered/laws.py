@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -39,7 +40,6 @@ from selfclock.papers.adaptive_layered.exponents import (
 from selfclock.papers.adaptive_layered.verdicts import EXPONENT_TOLERANCE, MARGIN, PAPER, median, similar_verdict
 from selfclock.papers.drawing import mean
 from selfclock.papers.intervals import Interval, interval
-from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import PAPER
-from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
@@ -20,7 +21,6 @@ from selfclock.papers.adaptive_layered.verdicts import (
     quartiles,
 )
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration
 from selfclock.series import between, flow_series
 
 if TYPE_CHECKING:

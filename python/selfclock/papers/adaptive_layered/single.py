@@ -11,9 +11,9 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SEVERAL_ORDERS, faster_verdict, median
-from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

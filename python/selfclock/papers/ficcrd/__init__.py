@@ -6,8 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Findings
+from selfclock.paper_runs import Study
 from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives
-from selfclock.studies import Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

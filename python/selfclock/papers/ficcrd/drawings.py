@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, PRINTED_LINE, bars, levels
 from selfclock.papers.ficcrd.mechanisms import ALL, SEND_DELAY_MS
 from selfclock.papers.ficcrd.network import BUFFER_PACKETS, FLOWS, MEASURED_S, RATE_MBPS, SECONDS, TARGET_PACKETS
 from selfclock.papers.ficcrd.readings import NEAR
-from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

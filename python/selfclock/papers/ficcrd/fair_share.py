@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.drawing import COLOURS, PRINTED_LINE
 from selfclock.papers.ficcrd.drawings import name_mechanisms
 from selfclock.papers.ficcrd.mechanisms import ALL, PRINTED, SEEDS, SEND_DELAY_MS, TAIL_DROP, names, random_runs
@@ -22,8 +24,6 @@ from selfclock.papers.ficcrd.verdicts import (
     no_drop_verdict,
 )
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration, Table
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,6 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Claim
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.ficcrd import drawings
 from selfclock.papers.ficcrd.mechanisms import (
     ALL,
@@ -39,8 +41,6 @@ from selfclock.papers.ficcrd.verdicts import (
     unfair_verdict,
 )
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration, Table
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,8 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.drawing import PRINTED_LINE, bars, levels
 from selfclock.papers.ficcrd.mechanisms import (
     BUCKET,
@@ -36,11 +38,9 @@ from selfclock.papers.ficcrd.verdicts import (
     close_verdict,
     near_verdict,
 )
-from selfclock.parts import Illustration, Table
 from selfclock.scenario.flow import Background
 from selfclock.scenario.quantity import mbps, s
 from selfclock.series import all_flows, between
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
 from selfclock.papers.ficcrd.network import PAPER, SECONDS, scenario
 from selfclock.papers.ficcrd.readings import read
 from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
 from selfclock.papers.intervals import interval
-from selfclock.parts import Illustration, Table
 from selfclock.series import jain
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

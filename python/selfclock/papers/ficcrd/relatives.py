@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.ficcrd.network import PAPER
-from selfclock.parts import Illustration, Table
 from selfclock.scenario.build import Dumbbell
 from selfclock.scenario.flow import Flow
 from selfclock.scenario.link import Link
 from selfclock.scenario.quantity import mbps, ms, s
 from selfclock.scenario.transport import Record
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

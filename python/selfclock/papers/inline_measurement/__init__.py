@@ -6,6 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Findings
+from selfclock.paper_runs import Part, Study
 from selfclock.papers.inline_measurement import (
     baselines,
     behaviour,
@@ -18,7 +19,6 @@ from selfclock.papers.inline_measurement import (
     table1,
     together,
 )
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

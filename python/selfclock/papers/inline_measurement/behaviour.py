@@ -10,11 +10,11 @@ from selfclock.claims import Claim
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
+    CORRECTED,
     ESTIMATORS,
     MECHANISMS,
     PACKETS,
     PROPOSED,
-    CORRECTED,
     Buffer,
     Estimator,
     Mechanism,
@@ -180,7 +180,9 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
             verdict=verdicts.at_most(queue, verdicts.SMALL_QUEUE),
             note="Mean from 5 s on."
             + (
-                "" if estimator is CORRECTED else " The link is not filled, so this says nothing in favour of the print."
+                ""
+                if estimator is CORRECTED
+                else " The link is not filled, so this says nothing in favour of the print."
             ),
             criterion="our criterion: mean below 2 % of the buffer; direction below 4 %",
             variant=variant,

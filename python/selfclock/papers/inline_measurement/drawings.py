@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import along, dashes, label_sides
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
     BYTES,
+    CORRECTED,
     ESTIMATORS,
     MECHANISMS,
     PACKETS,
     PRINTED,
     PROPOSED,
-    CORRECTED,
     Buffer,
     Estimator,
     Mechanism,
@@ -31,7 +32,6 @@ from selfclock.papers.inline_measurement.network import (
     SECONDS,
     limit_packets,
 )
-from selfclock.parts import Illustration
 from selfclock.series import flow_series, link_series
 
 if TYPE_CHECKING:

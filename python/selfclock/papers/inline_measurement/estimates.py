@@ -11,13 +11,13 @@ import polars as pl
 
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.agents import SACK
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.mechanisms import PRINTED, CORRECTED
+from selfclock.papers.inline_measurement.mechanisms import CORRECTED, PRINTED
 from selfclock.papers.inline_measurement.network import COALESCING, REVERSE, limit_packets, scenario, sender, udp_at
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Illustration, Table
 from selfclock.scenario.build import Graph
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link, Router

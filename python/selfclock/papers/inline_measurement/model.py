@@ -6,12 +6,12 @@ import math
 
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.lotka_volterra import limit, populations
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, along, dashes
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.network import EPSILON, GAMMA
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Illustration
-from selfclock.species import limit, populations
 
 #: The second species joins after 10 s; of ten species, one joins every 10 s (our choice).
 TWO = ([0.0, 10.0], 100.0)

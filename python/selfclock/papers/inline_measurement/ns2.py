@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
+from selfclock.page_parts import Table
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.behaviour import name_of
 from selfclock.papers.inline_measurement.mechanisms import MECHANISMS
@@ -22,7 +23,6 @@ from selfclock.papers.inline_measurement.network import (
     udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Table
 from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:

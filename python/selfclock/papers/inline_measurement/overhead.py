@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock.claims import Claim
+from selfclock.page_parts import Table
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import ESTIMATORS, PROPOSED, RENO, Estimator
 from selfclock.papers.inline_measurement.network import (
@@ -21,7 +22,6 @@ from selfclock.papers.inline_measurement.network import (
     udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Table
 from selfclock.series import flow_series
 
 if TYPE_CHECKING:

@@ -11,15 +11,16 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.drawings import changes, queue, window
 from selfclock.papers.inline_measurement.mechanisms import (
     BYTES,
+    CORRECTED,
     ESTIMATORS,
     PACKETS,
     PRINTED,
-    CORRECTED,
     Estimator,
     Variant,
     variants,
@@ -38,7 +39,6 @@ from selfclock.papers.inline_measurement.network import (
     udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Illustration
 from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
+from selfclock.page_parts import Table
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
+    CORRECTED,
     MECHANISMS,
     PROPOSED,
-    CORRECTED,
     ROWS,
     Mechanism,
     Variant,
@@ -29,7 +30,6 @@ from selfclock.papers.inline_measurement.network import (
     periods,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Table
 from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:

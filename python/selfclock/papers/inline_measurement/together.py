@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
 from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import CORRECTED
@@ -23,7 +24,6 @@ from selfclock.papers.inline_measurement.network import (
     udp_at,
 )
 from selfclock.papers.inline_measurement.verdicts import PAPER
-from selfclock.parts import Illustration, Table
 from selfclock.scenario.link import Change
 from selfclock.scenario.quantity import s
 from selfclock.series import flow_series, jain, link_series, mean_between

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Findings
+from selfclock.paper_runs import Part, Study
 from selfclock.papers.packet_pair import (
     baselines,
     behaviour,
@@ -17,7 +18,6 @@ from selfclock.papers.packet_pair import (
     tables,
 )
 from selfclock.papers.packet_pair.spread import RUNS
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.page_parts import Table
 from selfclock.papers.packet_pair.ensemble import (
     ASYMMETRIC,
     BOTH_SIDES,
@@ -17,7 +18,6 @@ from selfclock.papers.packet_pair.ensemble import (
     with_seeds,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import style
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import bars, quartiles
 from selfclock.papers.packet_pair.behaviour import AGGREGATED
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
@@ -23,7 +24,6 @@ from selfclock.papers.packet_pair.ensemble import (
     segments_sent,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
-from selfclock.parts import Illustration
 from selfclock.sequence import sequence
 from selfclock.series import all_flows, link_series, packet_record
 

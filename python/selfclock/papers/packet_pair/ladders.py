@@ -9,9 +9,9 @@ import polars as pl
 
 from selfclock import style
 from selfclock.figure import BLACK, Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.packet_pair import figure_05
 from selfclock.papers.packet_pair.ensemble import FROM_TIME_0
-from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

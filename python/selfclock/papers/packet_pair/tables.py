@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.page_parts import Table
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
 from selfclock.papers.packet_pair.ensemble import BASELINE, EXPERIMENTS, Ensemble, segments_sent
 from selfclock.papers.packet_pair.spread import RUNS
-from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

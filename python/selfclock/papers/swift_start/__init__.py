@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Findings
+from selfclock.paper_runs import Part, Study
 from selfclock.papers.swift_start import drawings, estimates, figures, harm, matrix, modified, runs, sharing, transfers
-from selfclock.studies import Part, Study
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

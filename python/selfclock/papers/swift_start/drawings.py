@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock import style
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import PRINTED_LINE
 from selfclock.papers.swift_start.network import PACKET_B, SEGMENT_B
 from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
-from selfclock.parts import Illustration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,6 +11,8 @@ import polars as pl
 from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
+from selfclock.paper_runs import Part
 from selfclock.papers.drawing import PRINTED_LINE
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import (
@@ -24,9 +26,7 @@ from selfclock.papers.swift_start.network import (
     sender,
 )
 from selfclock.papers.swift_start.verdicts import PAPER
-from selfclock.parts import Illustration, Table
 from selfclock.series import flow_series, packet_record
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,11 +6,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from selfclock.claims import Claim
+from selfclock.page_parts import Table
 from selfclock.papers.swift_start import verdicts
 from selfclock.papers.swift_start.network import OC1_MBPS, PACKET_B, SEGMENT_B, per_round_trip
 from selfclock.papers.swift_start.runs import FIGURE_4_ALPHA, RECEIVE_WINDOW_B, ratio, text
 from selfclock.papers.swift_start.verdicts import BURST_RULE, FASTER_RULE, MARGIN, PAPER
-from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.page_parts import Table
 from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, flow, scenario
 from selfclock.papers.swift_start.sharing import LIARS
-from selfclock.parts import Table
 from selfclock.series import flow_series, goodput_bps
 
 if TYPE_CHECKING:

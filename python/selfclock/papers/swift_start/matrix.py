@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, completion_s, flow, scenario
-from selfclock.parts import Illustration, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.paper_runs import Part
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
     FILE,
@@ -18,7 +19,6 @@ from selfclock.papers.swift_start.network import (
     scenario,
     sender,
 )
-from selfclock.studies import Part
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,6 +10,7 @@ import polars as pl
 
 from selfclock import style
 from selfclock.figure import Figure
+from selfclock.page_parts import Illustration, Table
 from selfclock.papers.swift_start.network import (
     BY_LABEL,
     MODERN,
@@ -19,7 +20,6 @@ from selfclock.papers.swift_start.network import (
     flow,
     scenario,
 )
-from selfclock.parts import Illustration, Table
 from selfclock.series import all_flows, between, link_series
 
 if TYPE_CHECKING:

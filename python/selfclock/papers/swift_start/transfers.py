@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.page_parts import Table
 from selfclock.papers.swift_start.estimates import FORWARDING
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
@@ -20,7 +21,6 @@ from selfclock.papers.swift_start.network import (
     scenario,
 )
 from selfclock.papers.swift_start.runs import RECEIVE_WINDOW_B
-from selfclock.parts import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

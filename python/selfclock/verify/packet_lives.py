@@ -10,7 +10,7 @@ import polars as pl
 from selfclock.verify.record import COLUMNS, Record, picoseconds
 
 if TYPE_CHECKING:
-    from selfclock.verify.promised import Promise
+    from selfclock.verify.specification import Specification
     from selfclock.verify.violation import Findings
 
 TOWARDS_SOURCE = ("ack", "syn-ack", "reply")
@@ -82,9 +82,9 @@ class Packet:
         """One past the last byte of its payload."""
         return self.sequence + self.payload
 
-    def route(self, promise: Promise) -> list[str]:
+    def route(self, specification: Specification) -> list[str]:
         """Return the links that a packet of an endpoint must take."""
-        flow = promise.flows[self.flow]
+        flow = specification.flows[self.flow]
         return flow.reverse if self.kind in TOWARDS_SOURCE else flow.forward
 
 
@@ -109,7 +109,7 @@ _FIXED = (
 )  # fmt: skip
 
 
-def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
+def lives(record: Record, specification: Specification, findings: Findings) -> Lives:
     """Follow every packet through the record."""
     columns: dict[str, list[Any]] = {
         name: record.packets[name].cast(str).to_list()
@@ -119,7 +119,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
         if name != "time_s"
     }
     times = picoseconds(record.packets["time_s"])
-    found = Lives({}, {name: [] for name in promise.links}, {}, {}, promise.duration)
+    found = Lives({}, {name: [] for name in specification.links}, {}, {}, specification.duration)
     packets = found.packets
     events, links, numbers, ecns, sizes = (columns[name] for name in ("event", "link", "packet", "ecn", "size_bytes"))
     previous = 0
@@ -142,7 +142,7 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
                 continue
             packet = _sent(columns, row, time)
             packets[number] = packet
-            if packet.flow not in promise.flows:
+            if packet.flow not in specification.flows:
                 findings.add("route", time, f"flow {packet.flow}", number, "the scenario has no such flow")
                 packet.over = True
                 continue
@@ -160,12 +160,12 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
         if packet.over:
             findings.add("one-end", time, _where(link, packet.flow), number, f"{event} after its path had ended")
             continue
-        _advance(found, promise, findings, packet, (row, time, event, link), (sizes[row], ecns[row]))
+        _advance(found, specification, findings, packet, (row, time, event, link), (sizes[row], ecns[row]))
         if event == "deliver":
             packet.delivered_size = sizes[row]
             packet.delivered_window = columns["receive_window_bytes"][row]
             packet.delivered_option = columns["option"][row]
-    _check_unchanged(record.packets, times, promise, findings)
+    _check_unchanged(record.packets, times, specification, findings)
     findings.count("sent-once", len(packets))
     findings.count("one-end", len(packets))
     findings.count("unchanged", len(times))
@@ -173,13 +173,13 @@ def lives(record: Record, promise: Promise, findings: Findings) -> Lives:
     return found
 
 
-def _check_unchanged(table: pl.DataFrame, times: list[int], promise: Promise, findings: Findings) -> None:
+def _check_unchanged(table: pl.DataFrame, times: list[int], specification: Specification, findings: Findings) -> None:
     """Compare every row with that of the packet's transmission, in the fields that do not change in transit.
 
     A router that adds or repeats options changes the size of forwarded packets; those are checked
     where they enter the next link.
     """
-    fixed = _FIXED if promise.exchanges_options else (*_FIXED, "size_bytes")
+    fixed = _FIXED if specification.exchanges_options else (*_FIXED, "size_bytes")
     sent = table.filter(table["event"].cast(str) == "send").unique("packet", keep="first").select("packet", *fixed)
     rows = table.select("packet", "event", "link", *fixed).with_row_index("row")
     both = rows.join(sent, on="packet", how="inner", suffix=" sent", maintain_order="left")
@@ -223,7 +223,7 @@ def _sent(columns: dict[str, list[Any]], row: int, time: int) -> Packet:
 
 def _advance(  # noqa: PLR0912 - one branch for each event
     found: Lives,
-    promise: Promise,
+    specification: Specification,
     findings: Findings,
     packet: Packet,
     event: tuple[int, int, str, str | None],
@@ -241,9 +241,9 @@ def _advance(  # noqa: PLR0912 - one branch for each event
     if what == "enqueue" or (what == "drop" and not (waiting and hop is not None and hop.link == link)):
         if not moving:
             return refuse(f"it is still in the queue of link {hop.link if hop else None}")
-        expected = packet.route(promise)
+        expected = packet.route(specification)
         if packet.kind == OF_ROUTERS:
-            fits = link in promise.links
+            fits = link in specification.links
         else:
             fits = len(packet.hops) < len(expected) and expected[len(packet.hops)] == link
         if not fits or link is None:
@@ -257,9 +257,9 @@ def _advance(  # noqa: PLR0912 - one branch for each event
         packet.hops.append(new)
         found.hops[link].append((packet, new))
     elif what == "deliver":
-        complete = packet.kind == OF_ROUTERS or len(packet.hops) == len(packet.route(promise))
+        complete = packet.kind == OF_ROUTERS or len(packet.hops) == len(packet.route(specification))
         if not moving or not complete or (hop is None and packet.kind != OF_ROUTERS):
-            return refuse(f"it has passed {len(packet.hops)} of the links {' '.join(packet.route(promise))}")
+            return refuse(f"it has passed {len(packet.hops)} of the links {' '.join(packet.route(specification))}")
         packet.delivered, packet.delivered_row, packet.delivered_ecn, packet.over = time, row, seen[1], True
         found.delivered.setdefault((packet.flow, packet.connection), []).append(packet)
     elif hop is None or hop.link != link:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfclock import _core
 from selfclock._core import CongestionControl
+from selfclock.algorithm_sources import Source, of_class, of_file
 from selfclock.errors import BadInputError
-from selfclock.slips import near_miss
-from selfclock.sources import Source, of_class, of_file
+from selfclock.typos import near_miss
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -279,7 +279,7 @@ class Flow:
 
 
 @dataclass
-class Promise:
+class Specification:
     """A scenario."""
 
     duration: int
@@ -293,7 +293,7 @@ class Promise:
         return any(mechanism.exchanges_options for link in self.links.values() for mechanism in link.mechanisms)
 
 
-def promise(text: str, seed: int) -> Promise:
+def specification(text: str, seed: int) -> Specification:
     """Read the text of a scenario."""
     try:
         document = tomllib.loads(text)
@@ -302,7 +302,7 @@ def promise(text: str, seed: int) -> Promise:
         raise UnknownError(f"the scenario's text cannot be read: {error!r}") from error
 
 
-def _promise(document: dict[str, Any], seed: int) -> Promise:
+def _promise(document: dict[str, Any], seed: int) -> Specification:
     classic = document.get("profile", "modern") == "classic"
     flows = _flows(document, classic)
     links = _links(document["network"], classic, len(flows))
@@ -326,7 +326,7 @@ def _promise(document: dict[str, Any], seed: int) -> Promise:
         mechanism = Mechanism(name, router)
         for link_name in before:
             links[link_name].mechanisms.append(mechanism)
-    return Promise(time_of(document["duration"]), seed, links, flows)
+    return Specification(time_of(document["duration"]), seed, links, flows)
 
 
 # --- flows
