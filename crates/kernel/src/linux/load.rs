@@ -67,7 +67,7 @@ impl fmt::Display for LoadError {
             ),
             Self::LoadedAlready(name, label) => write!(
                 f,
-                "{name:?} is loaded already, with {label}; selfclock kernel unload {name} takes it away, --name loads \
+                "{name:?} is loaded already, with {label}; selfclock kernel unload {name} removes it, --name loads \
                  another beside it"
             ),
             Self::NoParameters => f.write_str("a user-defined algorithm is loaded from its object alone"),
