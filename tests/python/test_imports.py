@@ -27,7 +27,7 @@ LAYERS = (
         "kernel",
         "rl",
         "bench",
-        "studies",
+        "paper_runs",
         "scenario_files",
         "papers",
     ),

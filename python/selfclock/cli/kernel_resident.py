@@ -140,7 +140,7 @@ def load_command(algorithm: str, settings: Sequence[str], name: str | None, scop
 
 @json_option
 def status_command(as_json: bool) -> None:
-    """List the loaded algorithms with their counters."""
+    """List the loaded algorithms with their connections and counters."""
     there = residents()
     if as_json:
         print_document({"loaded": [dataclasses.asdict(each) for each in there]})
