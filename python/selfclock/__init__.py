@@ -113,7 +113,7 @@ _HOMES = {
     "algorithms": "Algorithm Parameter algorithms queues routers",
     "compare": "Comparison Measures compare",
     "evaluate": "Scorecard evaluate",
-    "own": "AlgorithmError algorithm load_algorithms parameter",
+    "custom": "AlgorithmError algorithm load_algorithms parameter",
     "report.publish": "publish",
     "result": "FlowSummary LinkSummary Result Summary",
     "runs": "run_many run_stream",
