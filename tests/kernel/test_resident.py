@@ -191,7 +191,7 @@ def test_default_of_a_namespace(name: str) -> None:
         there = resident(name)
         assert there is not None
         assert len(there.default_of) == 1
-        assert "the default of before again" in selfclock("unload", name).stdout
+        assert "the previous default again" in selfclock("unload", name).stdout
         assert DEFAULT.read_text().strip() == "reno"
 
     in_a_namespace(work)
