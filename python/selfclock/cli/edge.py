@@ -37,7 +37,10 @@ REDRAW_S = 0.5
 def edge_command(
     device: str, rate: str, buffer: str, settings: Sequence[str], only_watch: bool, lasts: str | None, as_json: bool
 ) -> None:
-    """Limit the sources behind a device to fair rates: FICCRD lowers the receive window in their ACKs."""
+    """Limit the sources behind a device to fair rates.
+
+    FICCRD lowers the receive window in their ACKs.
+    """
     until = None if lasts is None else time.monotonic() + _seconds(lasts)
     scenario = router(rate, buffer, settings)
     with Edge(scenario, device, limits=not only_watch) as edge:

@@ -1,6 +1,6 @@
-"""The simulator's algorithm controls connections of a stock kernel, unchanged: docs/kernel.md.
+"""The simulator's algorithms control connections of a stock kernel, unchanged.
 
-Algorithms that decide in the kernel itself are in kernel_resident.py.
+`run` decides in its own process, `load` in the kernel.
 """
 
 from __future__ import annotations
@@ -58,7 +58,10 @@ MARKS = {True: "yes", False: "no", None: "-"}
 
 @json_option
 def check_command(as_json: bool) -> None:
-    """Report what this machine supports and what is missing; the kernel verifies the programs, and none stays."""
+    """Report what this machine supports and what is missing.
+
+    The kernel verifies the programs; none stays loaded.
+    """
     findings = check()
     if as_json:
         print_document({"findings": [dataclasses.asdict(finding) for finding in findings]})
@@ -125,7 +128,10 @@ def run_command(
     record: Path | None,
     as_json: bool,
 ) -> None:
-    """Let an algorithm control the connections whose sockets choose its name (iperf3 -C NAME)."""
+    """Let an algorithm control connections, from this process.
+
+    Sockets choose it by its name, such as iperf3 -C NAME.
+    """
     if busy and woken:
         raise UsageError("--busy and --woken are two ways to wait; choose one")
     label = _label(algorithm, settings)
@@ -255,7 +261,10 @@ def _microseconds(value: float | None) -> str:
 @click.argument("name", required=False, metavar="[NAME]", help="Only this one.")
 @json_option
 def unload_command(name: str | None, as_json: bool) -> None:
-    """Remove the algorithms of `load`, and end the sessions of `run`, even stopped ones."""
+    """Remove loaded algorithms, and end sessions of `run`.
+
+    The names of stopped processes are removed, too.
+    """
     gone, loaded = unload(name), unload_residents(name)
     if as_json:
         rows = [*map(dataclasses.asdict, gone), *map(dataclasses.asdict, loaded)]
@@ -287,7 +296,10 @@ def unload_command(name: str | None, as_json: bool) -> None:
 )
 @json_option
 def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_json: bool) -> None:
-    """Replay the events of a record through the algorithm and demand the same decisions, bit for bit."""
+    """Replay a record and demand the same decisions.
+
+    The events pass through the algorithm again, and every decision must match bit for bit.
+    """
     load_algorithms(*files)
     done = records.replay(file, None if algorithm is None else _label(algorithm, ()))
     if as_json:

@@ -81,7 +81,7 @@ def _parts(label: str) -> list[str]:
 
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the algorithms that are compiled for the kernel, with the parameters that --set takes."""
+    """List the algorithms compiled for the kernel, with their parameters."""
     known = {each.name: [parameter.name for parameter in each.parameters] for each in algorithms()}
     there = objects()
     parameters = [[name for part in _parts(each.algorithm) for name in known.get(part, [])] for each in there]
@@ -118,7 +118,10 @@ def list_command(as_json: bool) -> None:
 )
 @json_option
 def load_command(algorithm: str, settings: Sequence[str], name: str | None, scope: str | None, as_json: bool) -> None:
-    """Load an algorithm into the kernel until `selfclock kernel unload`; no process stays."""
+    """Load an algorithm that decides in the kernel itself.
+
+    It stays until `selfclock kernel unload`; no process does.
+    """
     label = with_settings(algorithm, settings)
     name = load(label, name)
     before = None
@@ -182,7 +185,10 @@ def _say_more(each: Resident) -> None:
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
 @json_option
 def record_command(directory: Path, name: str | None, lasts: str | None, as_json: bool) -> None:
-    """Record every event and decision of connections that start from now on, then replay them."""
+    """Record events and decisions of new connections.
+
+    At the end the record is replayed.
+    """
     until = None if lasts is None else time.monotonic() + seconds_of("--for", lasts)
     fresh = not directory.exists()
     path = events_file("DIRECTORY", directory)

@@ -50,7 +50,10 @@ def twin_command(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Run a dumbbell in the simulator, and in the kernel under its algorithm and the kernel's own, side by side."""
+    """Run a dumbbell in the simulator and on real TCP.
+
+    Real TCP runs under the scenario's algorithm and under the kernel's own.
+    """
     load_algorithms(*files)
     settings = [*overrides, *([] if lasts is None else [f'duration="{lasts}"'])]
     loaded = Scenario.load(scenario, settings)
