@@ -81,7 +81,10 @@ def _parts(label: str) -> list[str]:
 
 @json_option
 def list_command(as_json: bool) -> None:
-    """List the algorithms compiled for the kernel, with their parameters."""
+    """List the algorithms compiled for the kernel.
+
+    The parameters are those that --set accepts.
+    """
     known = {each.name: [parameter.name for parameter in each.parameters] for each in algorithms()}
     there = objects()
     parameters = [[name for part in _parts(each.algorithm) for name in known.get(part, [])] for each in there]
