@@ -26,6 +26,11 @@ pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     /// Makes the algorithm of a new connection.
     fn build(&self) -> Self::Part;
+    /// Passes on all parameters as 64-bit words for the kernel
+    /// ([`Words`](crate::parameter::Words)); `None`: it cannot be loaded there.
+    fn words(&self, _each: &mut dyn FnMut(u64)) -> Option<()> {
+        None
+    }
 }
 
 /// [`Custom`] with its type erased, for one kind of part.
@@ -37,6 +42,7 @@ trait AnyCustom<P: ?Sized>: fmt::Debug + Send + Sync {
     fn entry(&self) -> Entry;
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     fn build(&self) -> Box<P>;
+    fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()>;
 }
 
 macro_rules! choices {
@@ -53,6 +59,9 @@ macro_rules! choices {
             }
             fn build(&self) -> Box<dyn $any> {
                 Box::new(Custom::build(self))
+            }
+            fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+                Custom::words(self, each)
             }
         }
 
@@ -85,6 +94,9 @@ impl<P: ?Sized> CustomChoice<P> {
     }
     pub(crate) fn build(&self) -> Box<P> {
         self.0.build()
+    }
+    pub(crate) fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+        self.0.words(each)
     }
 }
 
