@@ -10,12 +10,14 @@ if TYPE_CHECKING:
 
 #: Fields of an event, then of a decision, in the order of the record.
 FIELDS = (
-    "id now number applied bytes_acked pacing slot flag rtt_us interval_us delivered losses prior_delivered acked_sacked "
-    "prior_in_flight tp_delivered tp_delivered_ce tp_lost packets_out sacked_out lost_out retrans_out cwnd ssthresh "
-    "snd_una snd_nxt srtt_us mss snd_wnd data_segs_out total_retrans max_packets_out peer_0 peer_1 peer_2 peer_3 port "
-    "peer_port family tcp_header kind state new_state retransmits app_limited cwnd_limited fallback ecn "
-    "decided_cwnd decided_ssthresh decided_pacing decided_flags decided_slope"
-).split()
+    *("id", "now", "number", "applied", "bytes_acked", "pacing", "slot", "flag", "rtt_us", "interval_us", "delivered"),
+    *("losses", "prior_delivered", "acked_sacked", "prior_in_flight", "tp_delivered", "tp_delivered_ce", "tp_lost"),
+    *("packets_out", "sacked_out", "lost_out", "retrans_out", "cwnd", "ssthresh", "snd_una", "snd_nxt", "srtt_us"),
+    *("mss", "snd_wnd", "data_segs_out", "total_retrans", "max_packets_out", "peer_0", "peer_1", "peer_2", "peer_3"),
+    *("port", "peer_port", "family", "tcp_header", "kind", "state", "new_state", "retransmits", "app_limited"),
+    *("cwnd_limited", "fallback", "ecn"),
+    *("decided_cwnd", "decided_ssthresh", "decided_pacing", "decided_flags", "decided_slope"),
+)
 ACK, MASK = 1, (1 << 64) - 1
 
 
@@ -58,7 +60,8 @@ class Measured:
     #: Mean of the RTT samples of ACKs, and of the smoothed RTT at the same ACKs, ms.
     rtt_ms: float
     smoothed_ms: float
-    #: Segments sent while pacing alone limited the sender, and the number that the decided rates allow.
+    #: Segments sent while pacing alone limited the sender, and the number that the decided rates
+    #: allow.
     paced: int
     allowed: float
 
@@ -83,7 +86,8 @@ def measure(log: bytes, start: float = 0.0) -> Measured:
             last = None
             continue
         if event["now"] - began >= start * 1e9:
-            if event["rtt_us"] > 0:
+            # As the simulator counts: a duplicate ACK is no sample of its summary.
+            if event["rtt_us"] > 0 and last is not None and event["bytes_acked"] > last["bytes_acked"]:
                 acks += 1
                 rtts += event["rtt_us"]
                 smoothed += event["srtt_us"]

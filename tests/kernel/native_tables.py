@@ -20,12 +20,11 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import polars as pl
 from events import Measured, measure
 from lab import Path2
 from native_proof import loaded
 from validation import head, loopback, row
-
-import polars as pl
 
 import selfclock as sc
 from selfclock import _core, kernel
@@ -143,7 +142,9 @@ def kernels_own(which: str) -> Iterator[tuple[str, set[int]]]:
             file = Path(folder, "own.o")
             clang = [f"clang-{LLVM}", "-O2", "-g", "-target", "bpf", "-mcpu=v3", f"-D{which.upper()}"]
             subprocess.run([*clang, f'-DNAME="{name}"', "-c", SOURCE, "-o", file], check=True)
-            done = subprocess.run(["bpftool", "struct_ops", "register", file], capture_output=True, text=True, check=True)
+            done = subprocess.run(
+                ["bpftool", "struct_ops", "register", file], capture_output=True, text=True, check=True
+            )
         try:
             yield name, set(programs()) - before
         finally:
@@ -239,7 +240,14 @@ def simulator(seconds: float) -> None:
     for what, usual, single, ideal, jitter in rows:
         figures = (usual.smoothed_ms, usual.events.rtt_ms, single.events.rtt_ms, ideal["rtt_mean_s"] * 1000, *jitter)
         row(what, *(f"{figure:.2f}" for figure in figures))
-    head("path", "bandwidth estimate", "with single segments", "pacing", "with single segments", "lateness, ms a round trip")
+    head(
+        "path",
+        "bandwidth estimate",
+        "with single segments",
+        "pacing",
+        "with single segments",
+        "lateness, ms a round trip",
+    )
     for what, usual, single, _, _ in rows:
         pacing = (f"{one.events.pacing_error:+.2%}" for one in (usual, single))
         row(what, f"{usual.estimate - 1:+.1%}", f"{single.estimate - 1:+.1%}", *pacing, f"{usual.lateness_ms:.2f}")

@@ -55,7 +55,8 @@ fn kind(kind: Kind) -> (&'static str, &'static [&'static str]) {
     }
 }
 
-/// Describes an algorithm as JSON: its row in the registry, with the default word of each parameter.
+/// Describes an algorithm as JSON: its row in the registry, with the default word of each
+/// parameter.
 ///
 /// # Errors
 /// The names of its parameters, if one of them has no form in the kernel.
@@ -117,7 +118,7 @@ pub fn main<P: Custom + Words + Default, A: Composition + Debug>(
     }
 }
 
-/// What [`main`] prints for these arguments.
+/// Returns the output of [`main`] for these arguments.
 ///
 /// # Errors
 /// A line that says what is wrong; of a record that does not replay, where and how it differs.
@@ -165,7 +166,8 @@ pub fn run<P: Custom + Words + Default, A: Composition + Debug>(
             failed.map_or(Ok(String::new()), Err)
         }
         (Some("series"), Some(interval)) => {
-            let interval = interval.to_str().and_then(|text| text.parse().ok()).ok_or("which interval, in ns?")?;
+            let interval =
+                interval.to_str().and_then(|text| text.parse().ok()).ok_or("which interval, in ns?")?;
             Ok(table(&series_under(&log, interval, make).map_err(said)?))
         }
         _ => Err("describe, replay RECORD, traces RECORD DIRECTORY or series RECORD NANOSECONDS".to_owned()),

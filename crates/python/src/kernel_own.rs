@@ -137,7 +137,8 @@ fn described(document: &Value) -> Option<Described> {
 /// "increase=2,decrease=0.7"; and its label.
 pub fn selection(object: &[u8], settings: &str) -> Result<(Selection, String), String> {
     const NO_OBJECT: &str = "this is no object of selfclock kernel build";
-    let document: Value = description(object).and_then(|text| serde_json::from_str(text).ok()).ok_or(NO_OBJECT)?;
+    let document: Value =
+        description(object).and_then(|text| serde_json::from_str(text).ok()).ok_or(NO_OBJECT)?;
     if document["layout"] != LAYOUT {
         return Err(format!(
             "the object has layout {}, and this program loads layout {LAYOUT}: build it again",

@@ -38,16 +38,16 @@ pub fn kernel_load(py: Python<'_>, algorithm: Chosen<'_>, name: &str) -> PyResul
 
 /// The description in an object of `selfclock kernel build`, JSON; `None` if it has none.
 #[pyfunction]
-pub fn kernel_describe(object: &[u8]) -> Option<&str> {
-    description(object)
+pub fn kernel_describe(contents: &[u8]) -> Option<&str> {
+    description(contents)
 }
 
 /// Loads an object of `selfclock kernel build` with these settings, and registers it under a name.
 /// Returns the algorithm with its settings.
 #[pyfunction]
-pub fn kernel_load_object(py: Python<'_>, object: &[u8], settings: &str, name: &str) -> PyResult<String> {
-    let (selection, label) = kernel_own::selection(object, settings).map_err(PyValueError::new_err)?;
-    let loaded = py.detach(|| install(object, &selection, &label, name));
+pub fn kernel_load_object(py: Python<'_>, contents: &[u8], settings: &str, name: &str) -> PyResult<String> {
+    let (selection, label) = kernel_own::selection(contents, settings).map_err(PyValueError::new_err)?;
+    let loaded = py.detach(|| install(contents, &selection, &label, name));
     loaded.map(|_| label).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
 }
 

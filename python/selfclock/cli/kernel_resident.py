@@ -76,7 +76,9 @@ def complete(directory: Path, document: dict[str, object], program: Path | None 
     sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
 
 
-@click.argument("crate", type=PATH, metavar="CRATE", help="Folder of a crate with algorithms, such as examples/rust-algorithm.")
+@click.argument(
+    "crate", type=PATH, metavar="CRATE", help="Folder of a crate with algorithms, such as examples/rust-algorithm."
+)
 @click.option("--out", type=PATH, default=Path(), metavar="DIRECTORY", help="Where the files go.  [default: here]")
 @json_option
 def build_command(crate: Path, out: Path, as_json: bool) -> None:

@@ -9,8 +9,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from selfclock.kernel.build.lower import LoweringError, lower
 from selfclock.kernel.build.loops import refuse_loops
+from selfclock.kernel.build.lower import LoweringError, lower
 from selfclock.kernel.build.tools import TARGET, BuildError, Tools, find, run
 
 if TYPE_CHECKING:
@@ -68,7 +68,9 @@ def build(parts: list[Parts], source: Path, work: Path, out: Path) -> list[Path]
 
 def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path) -> Path:
     """Builds one object. The file appears when complete."""
-    crates = {f"selfclock-{name}": f"{{ path = {json.dumps(str(source.resolve() / 'crates' / name))} }}" for name in SHARED}
+    crates = {
+        f"selfclock-{name}": f"{{ path = {json.dumps(str(source.resolve() / 'crates' / name))} }}" for name in SHARED
+    }
     crate = write_crate(parts.source(), crates, source / "Cargo.lock", work)
     return compile_object(tools, parts.label, crate, source, work, out)
 

@@ -259,8 +259,7 @@ def lower(text: str, exported: set[str], own: Sequence[str] = ()) -> str:
         elif line.startswith(" "):
             following = lines[number + 1].strip() if number + 1 < len(lines) else ""
             if following.startswith("unreachable") and re.search(r"\bcall\b", line):
-                if place := places.own_of(line):
-                    raise LoweringError(f"{place}: {_panic(line)}; a program in the kernel cannot stop")
+                _refuse_panic(places.own_of(line), line)
                 continue
             if "#dbg_" in line or "@llvm.assume" in line or "noalias.scope.decl" in line:
                 continue
@@ -282,10 +281,12 @@ def lower(text: str, exported: set[str], own: Sequence[str] = ()) -> str:
     return "\n".join(out) + "\n"
 
 
-def _panic(line: str) -> str:
-    """The cause of a panic, by the function of the core library that is called."""
-    causes = {"bounds_check": "an index may be out of bounds", "div_by_zero": "a division by zero is possible"}
-    return next((cause for part, cause in causes.items() if part in line), "a panic is possible")
+def _refuse_panic(place: str | None, line: str) -> None:
+    """Refuses a panic at a place in the user's source. The called function of the core library shows its cause."""
+    if place is not None:
+        causes = {"bounds_check": "an index may be out of bounds", "div_by_zero": "a division by zero is possible"}
+        cause = next((cause for part, cause in causes.items() if part in line), "a panic is possible")
+        raise LoweringError(f"{place}: {cause}; a program in the kernel cannot stop")
 
 
 def _name(line: str) -> str | None:

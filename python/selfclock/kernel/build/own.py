@@ -105,11 +105,11 @@ def build_crate(crate: Path, out: Path) -> list[Built]:
 
 
 def _read(tools: Tools, crate: Path) -> _Crate:
-    """What cargo knows of the crate."""
+    """Reads cargo's description of the crate."""
     manifest = crate / "Cargo.toml" if crate.is_dir() else crate
     if not manifest.is_file():
         raise BuildError(f"{crate}: there is no Cargo.toml; name the folder of a crate")
-    command = [tools.cargo, "metadata", "--format-version", "1", "--manifest-path", manifest]
+    command = [tools.cargo, "metadata", "--format-version", "1", "--manifest-path", str(manifest)]
     known: dict[str, Any] = json.loads(run(*command))
     packages = known["packages"]
     package = next((it for it in packages if Path(it["manifest_path"]).samefile(manifest)), None)
@@ -122,7 +122,9 @@ def _read(tools: Tools, crate: Path) -> _Crate:
         raise BuildError(f"{manifest}: the crate does not depend on selfclock-congestion")
     crates = Path(congestion["manifest_path"]).parents[1]
     if not (crates / "kernel/bpf/native.bpf.c").is_file():
-        raise BuildError(f"{manifest}: selfclock-congestion must be a dependency by path or git: objects need its repository")
+        raise BuildError(
+            f"{manifest}: selfclock-congestion must be a dependency by path or git: objects need its repository"
+        )
     return _Crate(
         package["name"],
         Path(package["manifest_path"]).parent,

@@ -33,9 +33,9 @@ class BuildError(BadInputError):
 
 
 def run(
-    *command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None, said: bool = False
+    *command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None, messages: bool = False
 ) -> str:
-    """Runs a program. Returns its output, or with `said` its messages. An error carries the first of them."""
+    """Runs a program. Returns its output, or with `messages` what it says of its work. An error carries the first of them."""
     done = subprocess.run(  # noqa: S603  programs that were found by name
         [str(it) for it in command], cwd=where, env=environment, capture_output=True, text=True, check=False
     )
@@ -45,9 +45,9 @@ def run(
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         at = next((i for i, line in enumerate(lines) if line.startswith("error") or ": error" in line), 0)
         # Rust prints the location in the next line.
-        said = " ".join(line.strip() for line in lines[at : at + 2]) if lines else f"status {done.returncode}"
-        raise BuildError(f"{Path(command[0]).name}: {said}")
-    return done.stderr if said else done.stdout
+        first = " ".join(line.strip() for line in lines[at : at + 2]) if lines else f"status {done.returncode}"
+        raise BuildError(f"{Path(command[0]).name}: {first}")
+    return done.stderr if messages else done.stdout
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Tools:
 
     def analysis(self, name: str, module: Path) -> str:
         """Runs an analysis of LLVM that prints its findings."""
-        return run(self.llvm["opt"], "-disable-output", f"-passes=print<{name}>", module, said=True)
+        return run(self.llvm["opt"], "-disable-output", f"-passes=print<{name}>", module, messages=True)
 
 
 def find() -> Tools:

@@ -59,8 +59,8 @@ impl About {
         Mapping::new(map, 8 * WORDS, 0, true).map(Self)
     }
 
-    /// Writes the page. A label that is too long is truncated. `head` is what records of it begin
-    /// with, at most [`LONGEST_HEAD`] bytes.
+    /// Writes the page. A label that is too long is truncated. `head` is the head
+    /// of its records, at most [`LONGEST_HEAD`] bytes.
     pub fn fill(&self, name: &str, label: &str, head: &[u8], since: u64, numbers: Numbers) {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         self.0.store(1, two(numbers.operations, numbers.control), Release);
@@ -130,7 +130,7 @@ impl About {
         self.text(LABEL_AT, HEAD_AT)
     }
 
-    /// What a record of it begins with: [`crate::log::head`].
+    /// The head of its records: [`crate::log::head`].
     pub fn head(&self) -> Vec<u8> {
         let length = (self.0.load(HEAD_AT, Acquire) as usize).min(LONGEST_HEAD);
         let words = HEAD_AT + 1..HEAD_AT + 1 + length.div_ceil(8);

@@ -90,13 +90,7 @@ fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Resul
     freeze(map).map_err(failed("freeze the parameters"))
 }
 
-fn describe(
-    about: &Map,
-    name: &str,
-    label: &str,
-    head: &[u8],
-    numbers: Numbers,
-) -> Result<(), LoadError> {
+fn describe(about: &Map, name: &str, label: &str, head: &[u8], numbers: Numbers) -> Result<(), LoadError> {
     let page = About::new(about.fd.as_fd()).map_err(failed("map the description"))?;
     page.fill(name, label, head, seconds_since_1970(), numbers);
     Ok(())
