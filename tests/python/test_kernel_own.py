@@ -16,7 +16,7 @@ from selfclock.kernel import KernelError, load_object
 from selfclock.kernel.build import BuildError, build_crate, own, tools
 from selfclock.kernel.build.loops import refuse_loops
 from selfclock.kernel.build.lower import LoweringError, lower
-from selfclock.kernel.record import RecordError, replay
+from selfclock.kernel.record import PARTIAL, RecordError, UnknownAlgorithmError, complete, replay
 from selfclock.provenance import set_command
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def compiled(test: Callable[..., None]) -> Callable[..., None]:
 PLACES = """
 !1 = !DIFile(filename: "library/core/src/option.rs", directory: "")
 !2 = distinct !DISubprogram(name: "unwrap", file: !1, line: 900)
-!3 = !DIFile(filename: "mine/src/lib.rs", directory: "")
+!3 = !DIFile(filename: "src/lib.rs", directory: "mine")
 !4 = distinct !DISubprogram(name: "on_ack", file: !3, line: 30)
 !5 = !DILocation(line: 40, column: 3, scope: !4)
 !6 = !DILocation(line: 905, column: 3, scope: !2, inlinedAt: !5)
@@ -180,6 +180,16 @@ def test_replay_by_a_program(tmp_path: Path) -> None:
         replay(tmp_path, program=program)
     with pytest.raises(RecordError, match="No such file"):
         replay(tmp_path, program=tmp_path / "missing")
+
+
+def test_a_record_of_an_unknown_algorithm_is_kept(tmp_path: Path) -> None:
+    """It is complete, and the message says how it is replayed."""
+    log = (ROOT / "crates/kernel/tests/logs/reno.log").read_bytes()
+    # A name of the same length, in the head.
+    (tmp_path / PARTIAL).write_bytes(log[:100].replace(b"reno", b"mine") + log[100:])
+    with pytest.raises(UnknownAlgorithmError, match=r"unknown algorithm .*--with names the program"):
+        complete(tmp_path, {"name": "test"})
+    assert {path.name for path in tmp_path.iterdir()} == {"events.log", "kernel.json"}
 
 
 def test_options_that_exclude_each_other(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -73,6 +73,9 @@ def complete(directory: Path, document: dict[str, object], program: Path | None 
         done = records.complete(directory, document, program)
     except records.DifferenceError as error:
         fail(f"the record does not replay: {error}", FAILED)
+    except records.UnknownAlgorithmError as error:
+        note(f"not replayed: {error}")
+        return
     sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
 
 

@@ -32,6 +32,10 @@ class RecordError(BadInputError):
     """A file is not a record, or is damaged."""
 
 
+class UnknownAlgorithmError(RecordError):
+    """The record is of an algorithm that this process does not know."""
+
+
 class DifferenceError(WorkError):
     """A replay does not reproduce the recorded answers."""
 
@@ -80,7 +84,9 @@ def replay(path: Path, algorithm: str | None = None, program: Path | None = None
 
 def _refused(path: Path, said: str) -> BadInputError | WorkError:
     if "unknown algorithm" in said:
-        return RecordError(f"{path}: {said}; --with names the program that selfclock kernel build made of its crate")
+        return UnknownAlgorithmError(
+            f"{path}: {said}; --with names the program that selfclock kernel build made of its crate"
+        )
     return (DifferenceError if "on record" in said else RecordError)(f"{path}: {said}")
 
 
@@ -98,9 +104,17 @@ def _run(program: Path, what: str, record: Path, *rest: str) -> str:
 
 
 def complete(directory: Path, summary: dict[str, Any], program: Path | None = None) -> Replay:
-    """Complete a session's record: replay it, and add a trace of each connection and the series."""
+    """Complete a session's record: replay it, and add a trace of each connection and the series.
+
+    The record of an unknown algorithm is completed without them.
+    """
     partial, events = directory / PARTIAL, directory / EVENTS
-    done = replay(partial, program=program)
+    (directory / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
+    try:
+        done = replay(partial, program=program)
+    except UnknownAlgorithmError:
+        partial.replace(events)
+        raise
     if program is not None:
         _run(program, "traces", partial, str(directory))
         table = _run(program, "series", partial, f"{INTERVAL_S * 1e9:.0f}")
@@ -111,6 +125,5 @@ def complete(directory: Path, summary: dict[str, Any], program: Path | None = No
             (directory / f"flow-{number}-{port}-{peer_port}.trace").write_bytes(trace)
         series = pl.DataFrame(_core.kernel_series(log, INTERVAL_S))
     series.write_parquet(directory / SERIES)
-    (directory / SUMMARY).write_text(json.dumps(summary, indent=2) + "\n", encoding="utf-8")
     partial.replace(events)
     return done

@@ -117,7 +117,7 @@ def _rust(tools: Tools, crate: Path, work: Path, named: Sequence[tuple[Path, str
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(work / "target")}
     environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(f"--remap-path-prefix={path}={name}" for path, name in named)
     command = [tools.cargo, "rustc", "--release", "-Zbuild-std=core,alloc", "--target", TARGET, "--lib"]
-    said = run(*command, "--message-format=json", where=crate, environment=environment)
+    said = run(*command, "--message-format=json-render-diagnostics", where=crate, environment=environment)
     messages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     archives = [
         Path(file)

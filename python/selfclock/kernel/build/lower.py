@@ -79,9 +79,15 @@ class Places:
             number, scope = re.search(r"line: (\d+)", location), re.search(r"scope: (!\d+)", location)
             if number and scope:
                 file = re.search(r"file: (!\d+)", self.metadata.get(scope[1], ""))
-                name = re.search(r'filename: "([^"]*)"', self.metadata.get(file[1], "") if file else "")
-                yield f"{name[1].split('/@')[0] if name else 'unknown'}:{number[1]}"
+                yield f"{self._name(self.metadata.get(file[1], '') if file else '')}:{number[1]}"
             found = re.search(r"inlinedAt: (!\d+)", location)
+
+    def _name(self, file: str) -> str:
+        name = re.search(r'filename: "([^"]*)"', file)
+        folder = re.search(r'directory: "([^"]*)"', file)
+        short = name[1].split("/@")[0] if name else "unknown"
+        own = folder is not None and folder[1] in self.own and not short.startswith(f"{folder[1]}/")
+        return f"{folder[1]}/{short}" if own and folder else short
 
     def own_of(self, line: str) -> str | None:
         """Return the innermost location in one of the preferred folders."""

@@ -35,7 +35,7 @@ class BuildError(BadInputError):
 def run(
     *command: str | Path, where: Path | None = None, environment: dict[str, str] | None = None, messages: bool = False
 ) -> str:
-    """Runs a program. Returns its output, or with `messages` what it says of its work. An error carries the first of them."""
+    """Runs a program. Returns its output, or with `messages` its messages. An error carries the first of them."""
     done = subprocess.run(  # noqa: S603  programs that were found by name
         [str(it) for it in command], cwd=where, env=environment, capture_output=True, text=True, check=False
     )
