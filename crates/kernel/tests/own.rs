@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use selfclock_congestion::composition::Pair;
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::entry::Entry as Row;
 use selfclock_congestion::event::{Acknowledged, LossDetected, Timeout};
@@ -55,10 +56,7 @@ impl Custom for Parameters {
     }
 }
 
-fn make(
-    selection: &Selection,
-    setup: Setup,
-) -> Controller<impl std::fmt::Debug + selfclock_congestion::composition::Composition> {
+fn make(selection: &Selection, setup: Setup) -> Controller<Pair<SlowStart, Steps>> {
     let start = SlowStart::new(SlowStartParameters::default());
     Controller::of_parts(setup, start, configured::<Parameters>(selection).build())
 }

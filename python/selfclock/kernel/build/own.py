@@ -184,6 +184,10 @@ def _build(tools: Tools, own: _Crate, kind: str, path: str, out: Path) -> Built:
     }
     crate = write_crate(library, dependencies, own.lock, own.target)
     (crate / "src/main.rs").write_text(program)
+    # First, because it refuses more than the compiler for this machine does.
+    compiled = compile_object(
+        tools, path, crate, own.selfclock, own.target, own.target / "own.o", [(own.folder, own.package)]
+    )
     target = own.target / "host"
     run(tools.cargo, "build", "--release", "--bins", "--target-dir", target, where=crate)
     replayer = target / "release/selfclock-object"
@@ -191,9 +195,6 @@ def _build(tools: Tools, own: _Crate, kind: str, path: str, out: Path) -> Built:
     name = str(json.loads(described)["name"])
     (own.target / "description.json").write_text(described, encoding="utf-8")
     file = out / f"{name}.o"
-    compiled = compile_object(
-        tools, name, crate, own.selfclock, own.target, own.target / file.name, [(own.folder, own.package)]
-    )
     tools("llvm-objcopy", "--add-section", f"{SECTION}={own.target / 'description.json'}", compiled, file)
     beside = out / f"{name}.replay"
     shutil.copy2(replayer, beside)

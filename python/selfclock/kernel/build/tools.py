@@ -41,7 +41,7 @@ def run(
     )
     if done.returncode != 0:
         if "can't find crate for `std`" in done.stderr:
-            raise BuildError(_NO_STD.format(_first(r"error\[E0463\][^`]*`std`.*?-->\s*(\S+?):\d+$", done.stderr)))
+            raise BuildError(_NO_STD.format(_first(r"error\[E0463\][^`]*`std`.*?-->\s*(\S+?):\d+:\d+$", done.stderr)))
         lines = [line for line in done.stderr.splitlines() if line.strip()]
         at = next((i for i, line in enumerate(lines) if line.startswith("error") or ": error" in line), 0)
         # Rust prints the location in the next line.
