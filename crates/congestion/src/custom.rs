@@ -258,6 +258,35 @@ mod tests {
         assert!(built_in.failure().is_none() && !built_in.is_custom() && controller.is_custom());
     }
 
+    /// Parameters reach the kernel only if the algorithm passes them on.
+    #[test]
+    fn words_for_the_kernel() {
+        #[derive(Clone, Debug)]
+        struct InKernel;
+        impl Custom for InKernel {
+            type Part = Told;
+            fn entry(&self) -> Entry {
+                Entry { name: "in-kernel", ..Entry::MODEL }
+            }
+            fn set(&mut self, _: &str, _: Value<'_>) -> Result<(), ParameterError> {
+                Err(ParameterError::Unknown)
+            }
+            fn build(&self) -> Told {
+                Told::default()
+            }
+            fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+                [7, 9].into_iter().for_each(each);
+                Some(())
+            }
+        }
+        assert_eq!(Selection::custom(Told::default()).parameter_words(), None);
+        assert_eq!(Selection::custom(InKernel).parameter_words(), Some(vec![2, 7, 9]));
+        let mut registry = Registry::built_in();
+        registry.register_model(InKernel).expect("a new name");
+        let selection = registry.model("in-kernel").expect("registered");
+        assert_eq!(selection.parameter_words(), Some(vec![2, 7, 9]));
+    }
+
     #[test]
     fn it_may_set_the_window_alone() {
         assert!(!connection(Told::default()).sets_window_alone(), "unless it says so, it may want more");
