@@ -26,8 +26,9 @@ parameters! {
     }
 }
 
+/// Adds a constant at every ACK.
 #[derive(Clone, Copy, Debug)]
-struct Steps(f64);
+pub struct Steps(f64);
 
 impl WindowPart for Steps {
     fn grow(&mut self, _: &Acknowledged, state: &mut WindowState) {
