@@ -9,6 +9,7 @@ import argparse
 import ctypes
 import os
 import platform
+import shutil
 import struct
 import subprocess
 import sys
@@ -276,6 +277,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("needs root")
+    missing = [program for program in (f"clang-{LLVM}", "bpftool") if shutil.which(program) is None]
+    if missing and "rates" in (arguments.parts or PARTS):
+        sys.exit(f"rates: needs {', '.join(missing)}")
     sys.stdout.write(f"Linux {os.uname().release}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     for part in arguments.parts or PARTS:
         PARTS[part](arguments.seconds)
