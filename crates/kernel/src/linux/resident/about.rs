@@ -60,7 +60,7 @@ impl About {
     }
 
     /// Writes the page. A label that is too long is truncated. `head` is the head
-    /// of its records, at most [`LONGEST_HEAD`] bytes.
+    /// of its records, at most `LONGEST_HEAD` bytes.
     pub fn fill(&self, name: &str, label: &str, head: &[u8], since: u64, numbers: Numbers) {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         self.0.store(1, two(numbers.operations, numbers.control), Release);
