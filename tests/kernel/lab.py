@@ -132,8 +132,13 @@ class Path2:
         fds = [host.tun for host in self.hosts]
         script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]
         self.relay = subprocess.Popen(script, pass_fds=fds, stdout=subprocess.PIPE, text=True)
+        # A handshake before the relay runs would have an RTT of several 100 ms.
+        if self.relay.stdout is None or self.relay.stdout.readline() != "ready\n":
+            raise OSError("the path could not be made")
         #: After the path has ended: number of packets carried, and of those that left late.
         self.packets = self.late = 0
+        #: By how much the path exceeded its delay on average, s a round trip.
+        self.lateness = 0.0
 
     def __enter__(self) -> Path2:
         return self
@@ -147,6 +152,7 @@ class Path2:
             out, _ = self.relay.communicate()
         counts = json.loads(out or "{}")
         self.packets, self.late = counts.get("packets", 0), counts.get("late", 0)
+        self.lateness = counts.get("lateness", 0.0)
         for host in self.hosts:
             host.close()
 
@@ -169,6 +175,10 @@ class Path2:
         """Set a value on both hosts."""
         for host in self.hosts:
             host.end(host.begin("sysctl", name=name, value=value))
+
+    def single_segments(self) -> None:
+        """Limit the sender's super-packets to one segment, so that pacing spaces each."""
+        self.hosts[0].end(self.hosts[0].begin("run", command="ip link set dev tun0 gso_max_segs 1"))
 
     def ecn(self) -> None:
         """Enable ECN."""

@@ -1,4 +1,4 @@
-"""The tables of docs/kernel-native.md: `make kernel-native-tables`, as root, on an idle machine; about 10 minutes.
+"""The tables of docs/kernel-native.md: `make kernel-native-tables`, as root, on an idle machine; about 12 minutes.
 
 `python tests/kernel/native_tables.py [PART...] [--seconds N]` makes some of them.
 """
@@ -9,8 +9,11 @@ import argparse
 import ctypes
 import os
 import platform
+import shutil
 import struct
+import subprocess
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,12 +21,15 @@ from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import polars as pl
+from events import Measured, measure
 from lab import Path2
 from native_proof import loaded
 from validation import head, loopback, row
 
 import selfclock as sc
-from selfclock import kernel
+from selfclock import _core, kernel
+from selfclock.kernel.build.tools import LLVM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +40,10 @@ SYSTEM_CALL = {"x86_64": 321, "aarch64": 280}
 NEXT_PROGRAM, PROGRAM_BY_ID, INFORMATION = 11, 13, 15
 #: Offsets in struct bpf_prog_info.
 INFORMATION_BYTES, NAME, RUN_NS, RUNS, VERIFIED = 232, 64, 192, 200, 216
+#: The kernel's own algorithms, called from BPF.
+SOURCE = Path(__file__).with_name("kernels_own.bpf.c")
+#: Uniform delay variation in the simulator, to which a real path is compared.
+JITTER_MS = (0.2, 0.5, 1.0)
 #: Mbit/s, ms, bytes of buffer: 0.5 to 4 BDP.
 PATHS = (
     (8.0, 20.0, 20_000),
@@ -95,11 +105,14 @@ def measured(label: str) -> Iterator[tuple[str, set[int]]]:
         STATISTICS.write_text(setting)
 
 
-def time_per_ack(own: set[int]) -> float:
-    """Return the mean time of `cong_control`, ns."""
-    ours = [each for number, each in programs().items() if number in own and each.name == "cong_control"]
-    runs = sum(each.runs for each in ours)
-    return sum(each.run_ns for each in ours) / runs if runs else float("nan")
+def mean_time(own: set[int], *names: str) -> float:
+    """Return the sum of the mean times of these programs, ns."""
+    total = 0.0
+    for name in names:
+        ours = [each for number, each in programs().items() if number in own and each.name == name]
+        runs = sum(each.runs for each in ours)
+        total += sum(each.run_ns for each in ours) / runs if runs else float("nan")
+    return total
 
 
 def objects(seconds: float) -> None:
@@ -113,51 +126,147 @@ def objects(seconds: float) -> None:
                 each.algorithm,
                 f"{each.bytes / 1000:.0f}",
                 f"{verified:,}",
-                f"{time_per_ack(own):.0f}",
+                f"{mean_time(own, 'cong_control'):.0f}",
                 f"{transfer.goodput(2):.2f}",
                 f"{transfer.mean(transfer.rtt_us, 2) / 1000:.1f}",
             )
 
 
+@contextmanager
+def kernels_own(which: str) -> Iterator[tuple[str, set[int]]]:
+    """Register an algorithm of the kernel behind BPF programs that only call it; yield its name and their numbers."""
+    name = f"own_{which}_{os.getpid()}"[:15]
+    before, setting = set(programs()), STATISTICS.read_text()
+    STATISTICS.write_text("1")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "own.o")
+            clang = [f"clang-{LLVM}", "-O2", "-g", "-target", "bpf", "-mcpu=v3", f"-D{which.upper()}"]
+            subprocess.run([*clang, f'-DNAME="{name}"', "-c", SOURCE, "-o", file], check=True)
+            done = subprocess.run(
+                ["bpftool", "struct_ops", "register", file], capture_output=True, text=True, check=True
+            )
+        try:
+            yield name, set(programs()) - before
+        finally:
+            number = (done.stdout + done.stderr).split()[-1]
+            subprocess.run(["bpftool", "struct_ops", "unregister", "id", number], capture_output=True, check=True)
+    finally:
+        STATISTICS.write_text(setting)
+
+
 def rates(_seconds: float) -> None:
-    """The unlimited loopback device, in Gbit/s: the time of the kernel's own algorithms cannot be measured."""
-    head("algorithm", "Gbit/s", "ns per ACK in cong_control")
+    """The unlimited loopback device, and the time of the kernel's own algorithms beside that of ours."""
+    head("algorithm", "Gbit/s", "ns per ACK")
     for own in ("cubic", "bbr", "reno"):
         row(f"{own} (kernel's)", f"{loopback(own, 5):.1f}", "")
+    empty = 0.0
+    for own, called in (
+        ("cubic", ("cong_avoid", "pkts_acked")),
+        ("bbr", ("cong_control", "min_tso_segs")),
+        ("reno", ("cong_avoid",)),
+    ):
+        with kernels_own(own) as (name, programs_of_own):
+            speed = loopback(name, 5)
+            row(f"{own} (kernel's, called from BPF)", f"{speed:.1f}", f"{mean_time(programs_of_own, *called):.0f}")
+            if own == "reno":
+                empty = mean_time(programs_of_own, "pkts_acked")
+    row("an empty program", "", f"{empty:.0f}")
     for label in ("cubic", "bbr3", "reno"):
         with measured(label) as (name, own_programs):
             speed = loopback(name, 5)
-            row(label, f"{speed:.1f}", f"{time_per_ack(own_programs):.0f}")
+            row(label, f"{speed:.1f}", f"{mean_time(own_programs, 'cong_control'):.0f}")
+
+
+def simulated(path: tuple[float, float, int], seconds: float, jitter: float = 0.0) -> dict[str, float]:
+    """Return the summary of BBRv3 in the simulator."""
+    mbps, rtt, buffer = path
+    scenario = sc.dumbbell(
+        bottleneck=f"{mbps:g} Mbps", rtt=f"{rtt:g} ms", buffer=f"{buffer} B", flows=["bbr3"], duration=f"{seconds:g} s"
+    )
+    changed = sc.Scenario.parse(scenario.text, "bbr3", [f'network.bottleneck.jitter="{jitter:g} ms"'])
+    flow: dict[str, float] = changed.run().summary["flows"][0]
+    return flow
+
+
+@dataclass(frozen=True)
+class Real:
+    """BBRv3 decided in the kernel, on one path."""
+
+    goodput: float
+    #: Mean of the smoothed RTT, sampled every 10 ms.
+    smoothed_ms: float
+    events: Measured
+    #: Median pacing rate in cruise, of which BBR leaves 1 %, relative to the rate of the path.
+    estimate: float
+    lateness_ms: float
+
+
+def real(path: tuple[float, float, int], seconds: float, *, single: bool) -> Real:
+    """Run BBRv3 in the kernel and record it; `single` limits super-packets to one segment."""
+    mbps, rtt, buffer = path
+    with tempfile.TemporaryDirectory() as folder, loaded("bbr3") as name:
+        log = Path(folder, "events.log")
+        with Path2(mbps, rtt, buffer) as lab:
+            if single:
+                lab.single_segments()
+            with kernel.Recording(log, name) as recording:
+                transfer = lab.send(name, seconds)
+                recording.stop()
+        kernel.replay(log)
+        record = log.read_bytes()
+    series = pl.DataFrame(_core.kernel_series(record, 0.01))
+    cruise = series.filter(pl.col("phase") == "probe cruise")["pacing_bps"].median()
+    estimate = float(cruise or float("nan")) / 0.99 / (mbps * 1e6)  # type: ignore[arg-type]
+    smoothed = transfer.mean(transfer.rtt_us) / 1000
+    return Real(transfer.goodput(0), smoothed, measure(record), estimate, lab.lateness * 1000)
 
 
 def simulator(seconds: float) -> None:
-    """BBRv3 in the kernel against BBRv3 in the simulator."""
+    """BBRv3 in the kernel against BBRv3 in the simulator, and the parts of the difference."""
+    rows: list[tuple[str, Real, Real, dict[str, float], list[float]]] = []
+    for path in PATHS:
+        usual, single = (real(path, seconds, single=single) for single in (False, True))
+        ideal = simulated(path, seconds)
+        jitter = [simulated(path, seconds, jitter)["rtt_mean_s"] * 1000 for jitter in JITTER_MS]
+        rows.append((f"{path[0]:g} Mbit/s, {path[1]:g} ms, {path[2] // 1000} kB", usual, single, ideal, jitter))
     columns = ("goodput Mbit/s, kernel", "simulator", "difference", "mean RTT ms, kernel", "simulator", "difference")
     head("path", *columns)
-    for mbps, rtt, buffer in PATHS:
+    for what, usual, _, ideal, _ in rows:
+        pairs = (usual.goodput, ideal["goodput_bps"] / 1e6), (usual.events.rtt_ms, ideal["rtt_mean_s"] * 1000)
+        cells = [cell for own, other in pairs for cell in (f"{own:.2f}", f"{other:.2f}", f"{own / other - 1:+.1%}")]
+        row(what, *cells)
+    head("path", "smoothed, every 10 ms", "mean of samples", "single segments", "simulator",
+         *(f"simulator, jitter {jitter:g} ms" for jitter in JITTER_MS))  # fmt: skip
+    for what, usual, single, ideal, jitter in rows:
+        figures = (usual.smoothed_ms, usual.events.rtt_ms, single.events.rtt_ms, ideal["rtt_mean_s"] * 1000, *jitter)
+        row(what, *(f"{figure:.2f}" for figure in figures))
+    head(
+        "path",
+        "bandwidth estimate",
+        "with single segments",
+        "pacing",
+        "with single segments",
+        "lateness, ms a round trip",
+    )
+    for what, usual, single, _, _ in rows:
+        pacing = (f"{one.events.pacing_error:+.2%}" for one in (usual, single))
+        row(what, f"{usual.estimate - 1:+.1%}", f"{single.estimate - 1:+.1%}", *pacing, f"{usual.lateness_ms:.2f}")
+
+
+def vegas(seconds: float) -> None:
+    """Vegas in the simulator under jitter, on the path of the objects."""
+    head("jitter, ms", "goodput Mbit/s", "mean RTT ms")
+    for jitter in (0.0, *JITTER_MS):
         scenario = sc.dumbbell(
-            bottleneck=f"{mbps:g} Mbps",
-            rtt=f"{rtt:g} ms",
-            buffer=f"{buffer} B",
-            flows=["bbr3"],
-            duration=f"{seconds:g} s",
+            bottleneck="20 Mbps", rtt="40 ms", buffer="100 kB", flows=["vegas"], duration=f"{seconds:g} s"
         )
-        flow = scenario.run().summary["flows"][0]
-        with loaded("bbr3") as name, Path2(mbps, rtt, buffer) as path:
-            transfer = path.send(name, seconds)
-        goodputs = transfer.goodput(0), flow["goodput_bps"] / 1e6
-        rtts = transfer.mean(transfer.rtt_us) / 1000, flow["rtt_mean_s"] * 1000
-        row(
-            f"{mbps:g} Mbit/s, {rtt:g} ms, {buffer // 1000} kB",
-            *(
-                cell
-                for own, other in (goodputs, rtts)
-                for cell in (f"{own:.2f}", f"{other:.2f}", f"{own / other - 1:+.1%}")
-            ),
-        )
+        changed = sc.Scenario.parse(scenario.text, "vegas", [f'network.bottleneck.jitter="{jitter:g} ms"'])
+        flow = changed.run().summary["flows"][0]
+        row(f"{jitter:g}", f"{flow['goodput_bps'] / 1e6:.2f}", f"{flow['rtt_mean_s'] * 1000:.2f}")
 
 
-PARTS = {"objects": objects, "rates": rates, "simulator": simulator}
+PARTS = {"objects": objects, "rates": rates, "simulator": simulator, "vegas": vegas}
 
 
 def main() -> None:
@@ -168,6 +277,9 @@ def main() -> None:
     arguments = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("needs root")
+    missing = [program for program in (f"clang-{LLVM}", "bpftool") if shutil.which(program) is None]
+    if missing and "rates" in (arguments.parts or PARTS):
+        sys.exit(f"rates: needs {', '.join(missing)}")
     sys.stdout.write(f"Linux {os.uname().release}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}\n")
     for part in arguments.parts or PARTS:
         PARTS[part](arguments.seconds)

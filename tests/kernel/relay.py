@@ -42,6 +42,8 @@ class Direction:
     #: Packets sent, and those sent later than LATE.
     packets: int = 0
     late: int = 0
+    #: Sum of the lateness of all packets, s.
+    lateness: float = 0.0
     waiting: deque[tuple[float, bytes]] = field(default_factory=deque)
 
     def take(self, packet: bytes, now: float) -> None:
@@ -64,6 +66,7 @@ class Direction:
             due, packet = self.waiting.popleft()
             self.packets += 1
             self.late += now - due > LATE
+            self.lateness += now - due
             try:
                 os.write(self.sink, packet)
             except OSError:
@@ -96,6 +99,8 @@ def main() -> None:
     directions = (there, back)
     ended: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: ended.append(number))
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
     while os.getppid() == path["parent"] and not ended:
         now = time.monotonic()
         for direction in directions:
@@ -111,7 +116,9 @@ def main() -> None:
                         break
                     direction.take(packet, time.monotonic())
     counts = {"packets": sum(one.packets for one in directions), "late": sum(one.late for one in directions)}
-    sys.stdout.write(json.dumps(counts))
+    # Of a round trip.
+    lateness = sum(one.lateness / max(one.packets, 1) for one in directions)
+    sys.stdout.write(json.dumps({**counts, "lateness": lateness}))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from pathlib import Path
 
@@ -13,6 +14,10 @@ from selfclock import _core, kernel
 from selfclock.cli import main
 from selfclock.kernel.record import EVENTS, PARTIAL, SERIES, SUMMARY, complete
 from selfclock.provenance import set_command
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "kernel"))
+
+import events
 
 LOGS = Path(__file__).parents[2] / "crates/kernel/tests/logs"
 
@@ -32,7 +37,7 @@ def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     """The group lists its commands, and each has a help text."""
     status, out, _ = command(capsys, "--help")
     assert status == 0
-    for name in ("check", "list", "load", "status", "record", "run", "unload", "replay", "twin", "edge"):
+    for name in ("check", "list", "build", "load", "status", "record", "run", "unload", "replay", "twin", "edge"):
         assert f"\n  {name} " in out
         status, about, _ = command(capsys, name, "--help")
         assert status == 0
@@ -60,6 +65,21 @@ def test_replay(capsys: pytest.CaptureFixture[str]) -> None:
         "Cubic {",
     ):
         assert line in said
+
+
+def test_events_are_read_independently() -> None:
+    """The reader of the kernel's tests, which shares no code with the library, counts what a replay counts."""
+    log = (LOGS / "in-kernel-bbr3.log").read_bytes()
+    done = kernel.replay(LOGS / "in-kernel-bbr3.log")
+    read = list(events.events(log))
+    assert len(read) == done.events
+    assert sum(event["state"] < 3 <= event["new_state"] for event in read if event["kind"] == 2) >= 1
+    series = _core.kernel_series(log, 0.01)
+    last = max(event["number"] for event in read if event["id"] == series["flow"][-1])
+    assert read[-1]["number"] == last
+    measured = events.measure(log)
+    # The path has 20 ms.
+    assert 20 < measured.rtt_ms < 100
 
 
 def test_what_is_no_record(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

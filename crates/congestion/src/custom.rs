@@ -26,6 +26,11 @@ pub trait Custom: Clone + fmt::Debug + Send + Sync + 'static {
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     /// Makes the algorithm of a new connection.
     fn build(&self) -> Self::Part;
+    /// Passes on all parameters as 64-bit words for the kernel
+    /// ([`Words`](crate::parameter::Words)); `None`: it cannot be loaded there.
+    fn words(&self, _each: &mut dyn FnMut(u64)) -> Option<()> {
+        None
+    }
 }
 
 /// [`Custom`] with its type erased, for one kind of part.
@@ -37,6 +42,7 @@ trait AnyCustom<P: ?Sized>: fmt::Debug + Send + Sync {
     fn entry(&self) -> Entry;
     fn set(&mut self, name: &str, value: Value<'_>) -> Result<(), ParameterError>;
     fn build(&self) -> Box<P>;
+    fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()>;
 }
 
 macro_rules! choices {
@@ -53,6 +59,9 @@ macro_rules! choices {
             }
             fn build(&self) -> Box<dyn $any> {
                 Box::new(Custom::build(self))
+            }
+            fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+                Custom::words(self, each)
             }
         }
 
@@ -85,6 +94,9 @@ impl<P: ?Sized> CustomChoice<P> {
     }
     pub(crate) fn build(&self) -> Box<P> {
         self.0.build()
+    }
+    pub(crate) fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+        self.0.words(each)
     }
 }
 
@@ -244,6 +256,35 @@ mod tests {
         let mut built_in = Selection::from_label("reno").expect("listed").controller(setup());
         built_in.fail(now, Arc::new(fmt::Error));
         assert!(built_in.failure().is_none() && !built_in.is_custom() && controller.is_custom());
+    }
+
+    /// Parameters reach the kernel only if the algorithm passes them on.
+    #[test]
+    fn words_for_the_kernel() {
+        #[derive(Clone, Debug)]
+        struct InKernel;
+        impl Custom for InKernel {
+            type Part = Told;
+            fn entry(&self) -> Entry {
+                Entry { name: "in-kernel", ..Entry::MODEL }
+            }
+            fn set(&mut self, _: &str, _: Value<'_>) -> Result<(), ParameterError> {
+                Err(ParameterError::Unknown)
+            }
+            fn build(&self) -> Told {
+                Told::default()
+            }
+            fn words(&self, each: &mut dyn FnMut(u64)) -> Option<()> {
+                [7, 9].into_iter().for_each(each);
+                Some(())
+            }
+        }
+        assert_eq!(Selection::custom(Told::default()).parameter_words(), None);
+        assert_eq!(Selection::custom(InKernel).parameter_words(), Some(vec![2, 7, 9]));
+        let mut registry = Registry::built_in();
+        registry.register_model(InKernel).expect("a new name");
+        let selection = registry.model("in-kernel").expect("registered");
+        assert_eq!(selection.parameter_words(), Some(vec![2, 7, 9]));
     }
 
     #[test]

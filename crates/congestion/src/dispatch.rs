@@ -15,7 +15,6 @@ macro_rules! algorithms {
     (@held $held:ty, $box:ident) => { $box<$held> };
     (@hold $value:expr) => { $value };
     (@hold $value:expr, $box:ident) => { $box::new($value) };
-    (@none $any:ident) => { None };
     (@custom $part:ident $any:ident $each:ident) => { $part::Custom($each) };
     ($(#[$meta:meta])* $part:ident, chosen by $choice:ident $(, open as $any:ident)? {
         $($module:ident::$algorithm:ident $(in $box:ident)?,)+
@@ -71,13 +70,14 @@ macro_rules! algorithms {
                 }
             }
 
-            /// All parameters as 64-bit words; `None` for a user-defined one, which has no such
-            /// form.
+            /// All parameters as 64-bit words; `None` if they have no such form.
             #[allow(dead_code, reason = "no estimator runs in a kernel")]
-            pub(crate) fn words(&self, each: impl FnMut(u64)) -> Option<()> {
+            pub(crate) fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
                 match self {
-                    $(Self::$algorithm(parameters) => parameters.words(each),)+
-                    $(Self::Custom(_) => $crate::dispatch::algorithms!(@none $any),)?
+                    $(Self::$algorithm(parameters) => $crate::parameter::Words::to_words(parameters, &mut each),)+
+                    $(Self::Custom(custom) => {
+                        $crate::custom::CustomChoice::<dyn $any>::words(custom, &mut each)
+                    })?
                 }
             }
 

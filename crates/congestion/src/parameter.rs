@@ -145,6 +145,17 @@ pub trait ParameterType: Sized {
     }
 }
 
+/// Parameters as 64-bit words, as an algorithm compiled for the kernel takes them.
+/// [`parameters!`](crate::parameters) implements it.
+pub trait Words: Sized {
+    /// Number of words.
+    const COUNT: usize;
+    /// All parameters, in the order of their table; `None` if one has no such form.
+    fn to_words(&self, each: impl FnMut(u64)) -> Option<()>;
+    /// The inverse of [`Self::to_words`]. Invalid words become the default.
+    fn from_words(next: impl FnMut() -> u64) -> Self;
+}
+
 /// The word for no value: a NaN, outside the range of every parameter.
 const NO_VALUE: u64 = u64::MAX;
 
@@ -312,21 +323,6 @@ macro_rules! parameters {
                 requires: $crate::parameter::first(&[$((stringify!($other), stringify!($needed)))?]),
             },)*];
 
-            /// All parameters as 64-bit words, in the order of the table; `None` if one has no such
-            /// form.
-            #[allow(unused_mut, unused_variables)]
-            pub fn words(&self, mut each: impl FnMut(u64)) -> Option<()> {
-                $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
-                Some(())
-            }
-
-            /// The inverse of [`Self::words`]. Invalid words become the default.
-            #[allow(unused_mut, unused_variables)]
-            #[inline(always)]
-            pub fn from_words(mut next: impl FnMut() -> u64) -> Self {
-                Self { $($field: <$kind as $crate::parameter::ParameterType>::from_word(next()).unwrap_or($default),)* }
-            }
-
             /// Sets one parameter by name.
             #[allow(unused_variables)]
             pub fn set(&mut self, name: &str, value: $crate::parameter::Value<'_>) -> Result<(), $crate::parameter::ParameterError> {
@@ -341,6 +337,20 @@ macro_rules! parameters {
                     return Ok(());
                 })*
                 Err(ParameterError::Unknown)
+            }
+        }
+
+        impl $crate::parameter::Words for $name {
+            const COUNT: usize = Self::TABLE.len();
+            #[allow(unused_mut, unused_variables)]
+            fn to_words(&self, mut each: impl FnMut(u64)) -> Option<()> {
+                $(each($crate::parameter::ParameterType::to_word(&self.$field)?);)*
+                Some(())
+            }
+            #[allow(unused_mut, unused_variables)]
+            #[inline(always)]
+            fn from_words(mut next: impl FnMut() -> u64) -> Self {
+                Self { $($field: <$kind as $crate::parameter::ParameterType>::from_word(next()).unwrap_or($default),)* }
             }
         }
     };
@@ -435,7 +445,7 @@ mod tests {
             parameters.span = Duration::from_microseconds(1500);
             (parameters.size, parameters.rate) = (Bytes(11), Rate::from_bits_per_second(299));
             let mut words = Vec::new();
-            assert_eq!(parameters.words(|word| words.push(word)), Some(()));
+            assert_eq!(parameters.to_words(|word| words.push(word)), Some(()));
             assert_eq!(words.len(), Parameters::TABLE.len());
             let mut given = words.into_iter();
             assert_eq!(Parameters::from_words(|| given.next().expect("as many")), parameters);

@@ -330,10 +330,10 @@ impl Selection {
         &self.settings
     }
 
-    /// The parameters as a prebuilt kernel object takes them: their number, then each as 64 bits
+    /// The parameters as a kernel object takes them: their number, then each as 64 bits
     /// ([`ParameterType::to_word`](crate::parameter::ParameterType::to_word)), those of the start
-    /// before those of the window. `None` with an estimator or a user-defined part: no such object
-    /// is prebuilt.
+    /// before those of the window. `None` with an estimator, or a user-defined part without
+    /// [`Custom::words`]: there is no such object.
     pub fn parameter_words(&self) -> Option<Vec<u64>> {
         let mut words = alloc::vec![0];
         match &self.choice {

@@ -14,6 +14,8 @@ pub mod native;
 #[cfg(target_os = "linux")]
 pub mod objects;
 #[cfg(not(target_arch = "bpf"))]
+pub mod own;
+#[cfg(not(target_arch = "bpf"))]
 pub mod phase;
 #[cfg(not(target_arch = "bpf"))]
 pub mod series;

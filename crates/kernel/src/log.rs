@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
 
+use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::{Reader as TraceReader, Recorder, TraceError};
 use selfclock_congestion::{Controller, Registry, Selection, Setup};
 
@@ -157,6 +158,11 @@ impl Before {
     }
 }
 
+/// An algorithm and its parameters, as a log begins with them.
+pub fn head(selection: &Selection) -> Vec<u8> {
+    Recorder::new(selection, Setup::default()).finish()
+}
+
 /// Writes a log.
 #[derive(Debug)]
 pub struct Writer<W> {
@@ -168,11 +174,15 @@ pub struct Writer<W> {
 
 impl<W: Write> Writer<W> {
     /// Starts a log of connections under this algorithm. `about` says where it was made.
-    pub fn new(mut out: W, selection: &Selection, about: &str) -> io::Result<Self> {
-        let algorithm = Recorder::new(selection, Setup::default()).finish();
+    pub fn new(out: W, selection: &Selection, about: &str) -> io::Result<Self> {
+        Self::with_head(out, &head(selection), about)
+    }
+
+    /// Starts a log of connections under the algorithm of this [`head`].
+    pub fn with_head(mut out: W, algorithm: &[u8], about: &str) -> io::Result<Self> {
         let mut buffer = MAGIC.to_vec();
         buffer.push(VERSION);
-        for part in [algorithm.as_slice(), about.as_bytes()] {
+        for part in [algorithm, about.as_bytes()] {
             write_number(&mut buffer, part.len() as u64);
             buffer.extend_from_slice(part);
         }
@@ -310,7 +320,11 @@ pub struct Replay {
     pub phases: Phases,
 }
 
-fn state<M: FnMut(Setup) -> Controller>(bridge: &Bridge<Controller, M>, event: &KernelEvent) -> String {
+fn state<A, M>(bridge: &Bridge<Controller<A>, M>, event: &KernelEvent) -> String
+where
+    A: Composition + fmt::Debug,
+    M: FnMut(Setup) -> Controller<A>,
+{
     bridge.flow(event.slot).map_or_else(String::new, |flow| format!("{:?}", flow.control()))
 }
 
@@ -330,16 +344,30 @@ fn state_at(registry: &Registry, log: &[u8], events: u64) -> Option<String> {
 /// Replays the events of a log through new connections under `other`, or the algorithm of the log,
 /// and compares every answer, bit for bit.
 pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Result<Replay, LogError> {
-    let reader = Reader::new(log)?;
-    let own = reader.selection(registry);
+    let own = Reader::new(log)?.selection(registry);
     let selection = match other {
         Some(other) => other.clone(),
         None => own?,
     };
-    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    let mut done = replay_under(log, |setup| selection.controller(setup));
+    if let Err(LogError::Differs(difference)) = &mut done
+        && other.is_some()
+    {
+        difference.recorded_state = state_at(registry, log, difference.events);
+    }
+    done
+}
+
+/// Replays the events of a log through new connections of the algorithm that `make` makes, and
+/// compares every answer, bit for bit.
+pub fn replay_under<A: Composition + fmt::Debug>(
+    log: &[u8],
+    make: impl FnMut(Setup) -> Controller<A>,
+) -> Result<Replay, LogError> {
+    let mut bridge = Bridge::new(make);
     let mut done = Replay::default();
     let mut last = BTreeMap::new();
-    for entry in reader {
+    for entry in Reader::new(log)? {
         let Entry { event, answer: recorded } = entry?;
         let (answered, _) = bridge.on(&event);
         let before = answered.and_then(|answer| last.insert(event.slot, answer));
@@ -347,10 +375,9 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
         *done.phases.entry(phase(&event)).or_default() += 1;
         done.answers += u64::from(answered.is_some());
         if answered != recorded {
-            let events = done.events;
-            let state = state(&bridge, &event);
-            let recorded_state = other.and_then(|_| state_at(registry, log, events));
-            let difference = Difference { events, event, recorded, answered, before, state, recorded_state };
+            let (events, state) = (done.events, state(&bridge, &event));
+            let difference =
+                Difference { events, event, recorded, answered, before, state, recorded_state: None };
             return Err(LogError::Differs(Box::new(difference)));
         }
     }

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use selfclock_congestion::{Controller, Registry};
+use selfclock_congestion::composition::Composition;
+use selfclock_congestion::{Controller, Registry, Setup};
 
 use crate::bridge::{Bridge, Flow, in_flight, setup};
 use crate::log::{LogError, Reader};
@@ -47,7 +48,7 @@ pub struct Series {
 }
 
 impl Series {
-    fn sample(&mut self, time_s: f64, flow: &Flow<Controller>, delivered_before: u32) {
+    fn sample<A: Composition>(&mut self, time_s: f64, flow: &Flow<Controller<A>>, delivered_before: u32) {
         let (last, control) = (flow.last(), flow.control());
         let (decision, snapshot) = (control.decision(), control.snapshot());
         let mss = setup(last).mss.get();
@@ -77,9 +78,21 @@ impl Series {
 /// # Errors
 /// The record cannot be read, or its algorithm is unknown.
 pub fn series(registry: &Registry, log: &[u8], interval_ns: u64) -> Result<Series, LogError> {
+    let selection = Reader::new(log)?.selection(registry)?;
+    series_under(log, interval_ns, |setup| selection.controller(setup))
+}
+
+/// The same with the algorithm that `make` makes.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn series_under<A: Composition>(
+    log: &[u8],
+    interval_ns: u64,
+    make: impl FnMut(Setup) -> Controller<A>,
+) -> Result<Series, LogError> {
     let reader = Reader::new(log)?;
-    let selection = reader.selection(registry)?;
-    let mut bridge = Bridge::new(|setup| selection.controller(setup));
+    let mut bridge = Bridge::new(make);
     let mut series = Series::default();
     let interval = interval_ns.max(1);
     let mut began = None;

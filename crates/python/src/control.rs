@@ -581,7 +581,7 @@ type Declared<'py> = (String, String, String, Bound<'py, PyAny>, Vec<String>, (f
 
 /// Leaks a text for the life of the process, as the registry requires: a few hundred bytes per
 /// registered class.
-fn kept(text: String) -> &'static str {
+pub fn kept(text: String) -> &'static str {
     Box::leak(text.into_boxed_str())
 }
 

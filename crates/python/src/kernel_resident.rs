@@ -5,18 +5,13 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyLookupError, PyOSError, PyValueError};
 use pyo3::prelude::*;
-use selfclock_congestion::Selection;
 use selfclock_kernel::linux::LoadError;
-use selfclock_kernel::linux::resident::{Recorder, Resident, Scope, State, find, install};
+use selfclock_kernel::linux::resident::{Recorder, Resident, Scope, State, description, find, install};
 use selfclock_kernel::objects::{OBJECTS, object_of};
 use serde_json::{Value, json};
 
-use crate::control::registry;
 use crate::kernel::Chosen;
-
-fn selection(text: &str) -> PyResult<Selection> {
-    registry().read(text).map_err(|error| PyValueError::new_err(error.to_string()))
-}
+use crate::kernel_own;
 
 /// The algorithms that are compiled for the kernel, as JSON text.
 #[pyfunction]
@@ -39,6 +34,21 @@ pub fn kernel_load(py: Python<'_>, algorithm: Chosen<'_>, name: &str) -> PyResul
     })?;
     let loaded = py.detach(|| install(object, &selection, &label, name));
     loaded.map(|loaded| loaded.programs).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
+}
+
+/// The description in an object of `selfclock kernel build`, JSON; `None` if it has none.
+#[pyfunction]
+pub fn kernel_describe(contents: &[u8]) -> Option<&str> {
+    description(contents)
+}
+
+/// Loads an object of `selfclock kernel build` with these settings, and registers it under a name.
+/// Returns the algorithm with its settings.
+#[pyfunction]
+pub fn kernel_load_object(py: Python<'_>, contents: &[u8], settings: &str, name: &str) -> PyResult<String> {
+    let (selection, label) = kernel_own::selection(contents, settings).map_err(PyValueError::new_err)?;
+    let loaded = py.detach(|| install(contents, &selection, &label, name));
+    loaded.map(|_| label).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
 }
 
 fn described(state: &State) -> Value {
@@ -115,7 +125,7 @@ impl KernelRecorder {
     fn new(path: PathBuf, name: Option<&str>) -> PyResult<Self> {
         let resident = registered(name)?;
         let (name, algorithm) = (resident.about.name(), resident.about.label());
-        let recorder = Recorder::start(resident, &selection(&algorithm)?, &path)?;
+        let recorder = Recorder::start(resident, &path)?;
         Ok(Self { recorder: Arc::new(recorder), name, algorithm })
     }
 

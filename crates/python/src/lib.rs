@@ -21,6 +21,8 @@ mod kernel;
 mod kernel_edge;
 mod kernel_log;
 #[cfg(target_os = "linux")]
+mod kernel_own;
+#[cfg(target_os = "linux")]
 mod kernel_resident;
 mod memory;
 mod outcome;
@@ -72,8 +74,8 @@ mod _core {
     #[cfg(target_os = "linux")]
     #[pymodule_export]
     use super::kernel_resident::{
-        KernelRecorder, kernel_default, kernel_load, kernel_objects, kernel_residents,
-        kernel_unload_residents,
+        KernelRecorder, kernel_default, kernel_describe, kernel_load, kernel_load_object, kernel_objects,
+        kernel_residents, kernel_unload_residents,
     };
     #[pymodule_export]
     use super::outcome::{Outcome, read_packets};

@@ -3,7 +3,10 @@
 //! Three things make an algorithm: its parameters, its reaction to events, and its name. With the
 //! default parameters this one is Reno, so its results can be checked against the built-in one;
 //! `tests/as_reno.rs` does. Here it is a model, which owns start and window; [`window`] has it as a
-//! window algorithm, which any start goes with.
+//! window algorithm, which any start goes with. Without the standard library it also compiles for
+//! the kernel: `selfclock kernel build`.
+
+#![no_std]
 
 pub mod window;
 

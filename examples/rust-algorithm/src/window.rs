@@ -4,7 +4,7 @@
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::entry::Entry;
 use selfclock_congestion::event::{Acknowledged, LossDetected, Timeout};
-use selfclock_congestion::parameter::{ParameterError, Value};
+use selfclock_congestion::parameter::{ParameterError, Value, Words};
 use selfclock_congestion::part::WindowPart;
 use selfclock_congestion::state::WindowState;
 
@@ -32,6 +32,19 @@ impl Custom for WindowParameters {
     }
     fn build(&self) -> AimdWindow {
         AimdWindow(Aimd { parameters: self.0 })
+    }
+}
+
+/// For the kernel. [`parameters!`](selfclock_congestion::parameters) implements it for the struct
+/// inside.
+impl Words for WindowParameters {
+    const COUNT: usize = Parameters::COUNT;
+
+    fn to_words(&self, each: impl FnMut(u64)) -> Option<()> {
+        self.0.to_words(each)
+    }
+    fn from_words(next: impl FnMut() -> u64) -> Self {
+        Self(Parameters::from_words(next))
     }
 }
 

@@ -294,14 +294,19 @@ def unload_command(name: str | None, as_json: bool) -> None:
 @click.option(
     "--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of the algorithm on record."
 )
+@kernel_resident.program_option
 @json_option
-def replay_command(file: Path, algorithm: str | None, files: Sequence[Path], as_json: bool) -> None:
+def replay_command(
+    file: Path, algorithm: str | None, files: Sequence[Path], program: Path | None, as_json: bool
+) -> None:
     """Replay a record and demand the same decisions.
 
     The events pass through the algorithm again, and every decision must match bit for bit.
     """
+    if program is not None and (algorithm is not None or files):
+        raise UsageError("--with: the program replays its own algorithm; leave out --algorithm and --load")
     load_algorithms(*files)
-    done = records.replay(file, None if algorithm is None else _label(algorithm, ()))
+    done = records.replay(file, None if algorithm is None else _label(algorithm, ()), program)
     if as_json:
         print_document(dataclasses.asdict(done))
         return

@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -15,10 +16,12 @@ from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import FAILED, UsageError, fail, note, print_document
 from selfclock.cli.options import PATH, json_option
 from selfclock.kernel import record as records
+from selfclock.kernel.build import build_crate
 from selfclock.kernel.machine import KernelError
 from selfclock.kernel.resident import (
     Recording,
     load,
+    load_object,
     make_default,
     objects,
     residents,
@@ -29,7 +32,6 @@ from selfclock.scenario.quantity import Time, one
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from selfclock.kernel.resident import Recorded, Resident
 
@@ -65,13 +67,33 @@ def events_file(option: str, directory: Path) -> Path:
     return directory / records.PARTIAL
 
 
-def complete(directory: Path, document: dict[str, object]) -> None:
+def complete(directory: Path, document: dict[str, object], program: Path | None = None) -> None:
     """Complete a record, and print the extent of its replay."""
     try:
-        done = records.complete(directory, document)
+        done = records.complete(directory, document, program)
     except records.DifferenceError as error:
         fail(f"the record does not replay: {error}", FAILED)
+    except records.UnknownAlgorithmError as error:
+        note(f"not replayed: {error}")
+        return
     sys.stderr.write(f"{directory}: {done.events} events of {done.flows} connections, replayed bit for bit\n")
+
+
+@click.argument(
+    "crate", type=PATH, metavar="CRATE", help="Folder of a crate with algorithms, such as examples/rust-algorithm."
+)
+@click.option("--out", type=PATH, default=Path(), metavar="DIRECTORY", help="Where the files go.  [default: here]")
+@json_option
+def build_command(crate: Path, out: Path, as_json: bool) -> None:
+    """Compile a user's own algorithms in Rust: an object for the kernel, and a program that replays its records."""
+    built = build_crate(crate, out)
+    if as_json:
+        rows = [{"algorithm": it.algorithm, "object": str(it.object), "program": str(it.program)} for it in built]
+        print_document({"built": rows})
+        return
+    for each in built:
+        size = each.object.stat().st_size / 1000
+        sys.stdout.write(f"{each.algorithm}: {each.object}, {size:.0f} kB; {each.program} replays its records\n")
 
 
 def _parts(label: str) -> list[str]:
@@ -106,7 +128,11 @@ def list_command(as_json: bool) -> None:
     sys.stdout.write("\nselfclock algorithms NAME says what the parameters are.\n")
 
 
-@click.argument("algorithm", metavar="ALGORITHM", help="One of `selfclock kernel list`, with optional parameters.")
+@click.argument(
+    "algorithm",
+    metavar="ALGORITHM|FILE.o",
+    help="One of `selfclock kernel list`, with optional parameters, or an object of `selfclock kernel build`.",
+)
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter; may be repeated.")
 @click.option(
     "--name", metavar="NAME", help="Name by which sockets choose it, at most 15 characters.  [default: the algorithm's]"
@@ -126,7 +152,10 @@ def load_command(algorithm: str, settings: Sequence[str], name: str | None, scop
     It stays until `selfclock kernel unload`; no process does.
     """
     label = with_settings(algorithm, settings)
-    name = load(label, name)
+    if algorithm.endswith(".o"):
+        name, label = load_object(Path(algorithm), settings, name)
+    else:
+        name = load(label, name)
     before = None
     if scope is not None:
         try:
@@ -183,11 +212,21 @@ def _say_more(each: Resident) -> None:
         note(f"{each.name}: no memory for the state of {each.without_state} connections; Reno controlled them")
 
 
+program_option = click.option(
+    "--with",
+    "program",
+    type=PATH,
+    metavar="PROGRAM",
+    help="Replay a user's own algorithm by this program of `selfclock kernel build`.",
+)
+
+
 @click.argument("directory", type=PATH, metavar="DIRECTORY", help="Where the record is written.")
 @click.argument("name", required=False, metavar="[NAME]", help="Algorithm to record, if more than one is loaded.")
 @click.option("--for", "lasts", metavar="TIME", help="End after this time.  [default: at Ctrl-C]")
+@program_option
 @json_option
-def record_command(directory: Path, name: str | None, lasts: str | None, as_json: bool) -> None:
+def record_command(directory: Path, name: str | None, lasts: str | None, program: Path | None, as_json: bool) -> None:
     """Record events and decisions of new connections.
 
     At the end the record is replayed.
@@ -211,7 +250,7 @@ def record_command(directory: Path, name: str | None, lasts: str | None, as_json
         recorded = recording.stop()
     document = {"algorithm": recording.algorithm, "name": recording.name, **dataclasses.asdict(recorded)}
     _warn(recorded)
-    complete(directory, document)
+    complete(directory, document, program)
     if as_json:
         print_document(document)
         return
@@ -251,4 +290,10 @@ def _has(each: Resident) -> str:
 
 
 #: The commands, by their names in the group.
-COMMANDS = {"list": list_command, "load": load_command, "status": status_command, "record": record_command}
+COMMANDS = {
+    "list": list_command,
+    "build": build_command,
+    "load": load_command,
+    "status": status_command,
+    "record": record_command,
+}

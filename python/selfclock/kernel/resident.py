@@ -12,8 +12,9 @@ from selfclock.kernel.machine import KernelError, need_linux
 from selfclock.kernel.thread import Running
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from os import PathLike
+    from pathlib import Path
 
     from selfclock.scenario import Scenario
 
@@ -130,6 +131,27 @@ def load(algorithm: str | tuple[Scenario, int], name: str | None = None) -> str:
     except OSError as error:
         raise KernelError(str(error)) from None
     return name
+
+
+def load_object(file: Path, settings: Sequence[str] = (), name: str | None = None) -> tuple[str, str]:
+    """Load an object of `selfclock kernel build`, with settings such as "beta=0.8".
+
+    Return the name by which sockets choose it, and the algorithm with its settings.
+    """
+    need_linux()
+    try:
+        contents = file.read_bytes()
+    except OSError as error:
+        raise KernelError(f"{file}: {error.strerror or error}") from None
+    described = _core.kernel_describe(contents)
+    if described is None:
+        raise KernelError(f"{file}: this is no object of selfclock kernel build")
+    if name is None:
+        name = usual_name(json.loads(described)["name"])
+    try:
+        return name, _core.kernel_load_object(contents, ",".join(settings), name)
+    except (ValueError, OSError) as error:
+        raise KernelError(f"{file}: {error}") from None
 
 
 def make_default(name: str, *, host: bool = False) -> str:

@@ -70,7 +70,9 @@ impl fmt::Display for LoadError {
                 "{name:?} is loaded already, with {label}; selfclock kernel unload {name} removes it, --name loads \
                  another beside it"
             ),
-            Self::NoParameters => f.write_str("a user-defined algorithm is loaded from its object alone"),
+            Self::NoParameters => {
+                f.write_str("the parameters of this algorithm cannot be passed to the kernel")
+            }
             Self::BadName(name) => write!(
                 f,
                 "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '.' can"

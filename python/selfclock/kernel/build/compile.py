@@ -9,14 +9,19 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selfclock.kernel.build.loops import refuse_loops
 from selfclock.kernel.build.lower import LoweringError, lower
 from selfclock.kernel.build.tools import TARGET, BuildError, Tools, find, run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from selfclock.kernel.build.parts import Parts
 
 __all__ = ["BuildError", "build", "build_object"]
 
+#: Crates of selfclock in every object.
+SHARED = ("congestion", "kernel")
 _ENTRIES = ("sc_begin", "sc_ack", "sc_other", "SC_FLOW_SIZE")
 #: Exported symbols of the C part: programs, maps and the registration.
 _KEPT = (
@@ -42,8 +47,7 @@ edition = "2024"
 publish = false
 [workspace]
 [dependencies]
-selfclock-congestion = {{ path = {congestion} }}
-selfclock-kernel = {{ path = {kernel} }}
+{dependencies}
 [profile.release]
 opt-level = 3
 codegen-units = 1
@@ -64,9 +68,32 @@ def build(parts: list[Parts], source: Path, work: Path, out: Path) -> list[Path]
 
 def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path) -> Path:
     """Builds one object. The file appears when complete."""
-    work.mkdir(parents=True, exist_ok=True)
-    libraries = _rust(tools, parts, source, work)
-    rust, words = _lowered(tools, libraries, work)
+    crates = {
+        f"selfclock-{name}": f"{{ path = {json.dumps(str(source.resolve() / 'crates' / name))} }}" for name in SHARED
+    }
+    crate = write_crate(parts.source(), crates, source / "Cargo.lock", work)
+    return compile_object(tools, parts.label, crate, source, work, out)
+
+
+def write_crate(library: str, dependencies: dict[str, str], lock: Path, work: Path) -> Path:
+    """Writes a crate with this library, with the versions of a lock file. Returns its folder."""
+    crate = work / "crate"
+    (crate / "src").mkdir(parents=True, exist_ok=True)
+    lines = "\n".join(f"{name} = {value}" for name, value in sorted(dependencies.items()))
+    (crate / "Cargo.toml").write_text(_MANIFEST.format(dependencies=lines))
+    (crate / "src/lib.rs").write_text(library)
+    if lock.is_file():
+        shutil.copyfile(lock, crate / "Cargo.lock")
+    return crate
+
+
+def compile_object(
+    tools: Tools, label: str, crate: Path, source: Path, work: Path, out: Path, named: Sequence[tuple[Path, str]] = ()
+) -> Path:
+    """Compiles a crate's entry points to an object. `named` are folders with the names that messages show for them."""
+    # The compiler uses the last name that matches.
+    libraries = _rust(tools, crate, work, [(source.resolve(), "selfclock"), *named, (crate, "object")])
+    rust, words = _lowered(tools, libraries, work, [name for _, name in named])
     shim = _c(tools, source / "crates/kernel/bpf", words, work)
     soft, names = _soft_float(tools, source / "crates/kernel/bpf", work)
     linked, optimized, sparse = work / "linked.bc", work / "object.bc", work / "object.ll"
@@ -79,27 +106,18 @@ def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path
     tools("llvm-strip", "-g", partial)
     missing = [line.split()[-1] for line in tools("llvm-nm", "--undefined-only", partial).splitlines()]
     if missing:
-        raise BuildError(f"{parts.label}: what is called is not there: {', '.join(missing)}")
+        raise BuildError(f"{label}: undefined functions: {', '.join(missing)}")
     shutil.copyfile(partial, out.with_suffix(".o.partial"))
     out.with_suffix(".o.partial").replace(out)
     return out
 
 
-def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
+def _rust(tools: Tools, crate: Path, work: Path, named: Sequence[tuple[Path, str]]) -> list[Path]:
     """The bitcode of the crate and its dependencies, the crate first."""
-    crate = work / "crate"
-    (crate / "src").mkdir(parents=True, exist_ok=True)
-    quoted = {name: json.dumps(str(source.resolve() / "crates" / name)) for name in ("congestion", "kernel")}
-    (crate / "Cargo.toml").write_text(_MANIFEST.format(**quoted))
-    (crate / "src/lib.rs").write_text(parts.source())
-    # The versions that the workspace is tested with.
-    shutil.copyfile(source / "Cargo.lock", crate / "Cargo.lock")
     environment = os.environ | {"RUSTC_BOOTSTRAP": "1", "CARGO_TARGET_DIR": str(work / "target")}
-    environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(
-        f"--remap-path-prefix={path}={name}" for path, name in ((source.resolve(), "selfclock"), (crate, "object"))
-    )
+    environment["CARGO_ENCODED_RUSTFLAGS"] = "\x1f".join(f"--remap-path-prefix={path}={name}" for path, name in named)
     command = [tools.cargo, "rustc", "--release", "-Zbuild-std=core,alloc", "--target", TARGET, "--lib"]
-    said = run(*command, "--message-format=json", where=crate, environment=environment)
+    said = run(*command, "--message-format=json-render-diagnostics", where=crate, environment=environment)
     messages = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
     archives = [
         Path(file)
@@ -122,8 +140,12 @@ def _rust(tools: Tools, parts: Parts, source: Path, work: Path) -> list[Path]:
     return files
 
 
-def _lowered(tools: Tools, libraries: list[Path], work: Path) -> tuple[Path, int]:
-    """The Rust in one module without `double`, and the number of 64-bit words of a connection."""
+def _lowered(tools: Tools, libraries: list[Path], work: Path, own: Sequence[str]) -> tuple[Path, int]:
+    """The Rust in one module without `double`, and the number of 64-bit words of a connection.
+
+    Source locations in the folders `own` are preferred in messages, and code from there is also
+    checked for panics and for loops without a bound.
+    """
     whole, small, text, bitcode = work / "rust.bc", work / "small.bc", work / "rust.ll", work / "lowered.bc"
     for number, library in enumerate(libraries):
         if "libm-" in library.name and "selfclock" not in library.name:
@@ -139,7 +161,9 @@ def _lowered(tools: Tools, libraries: list[Path], work: Path) -> tuple[Path, int
     bytes_ = re.sub(r"\\([0-9A-F]{2})", lambda it: chr(int(it[1], 16)), size[1])
     words = int.from_bytes(bytes_.encode("latin-1"), "little") // 8
     try:
-        text.write_text(lower(module, set(_ENTRIES)))
+        if own:
+            refuse_loops(module, tools.analysis("scalar-evolution", small), own)
+        text.write_text(lower(module, set(_ENTRIES), own))
     except LoweringError as error:
         raise BuildError(str(error)) from None
     tools("llvm-as", text, "-o", bitcode)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
 # A floating-point constant: decimal with an exponent, or the bits.
 _NUMBER = re.compile(r"(?<![\w.%@])(?:-?\d+\.\d+e[+-]\d+|0x[0-9A-Fa-f]{1,16}\b)")
@@ -58,30 +58,49 @@ class LoweringError(Exception):
 
 
 @dataclass
-class _Places:
-    """Source location of an instruction."""
+class Places:
+    """Source locations of instructions."""
 
+    #: Folders, as the compiler recorded them, whose lines are preferred.
+    own: Sequence[str] = ()
     metadata: dict[str, str] = field(default_factory=dict)
 
     def read(self, lines: list[str]) -> None:
+        """Read the metadata of a module."""
         for line in lines:
             if line.startswith("!") and (found := re.match(r"(!\d+) = (?:distinct )?!(DI\w+\(.*)", line)):
                 self.metadata[found[1]] = found[2]
 
-    def of(self, line: str) -> str:
+    def _all(self, line: str) -> Iterator[str]:
+        """The location, then those of the calls that were inlined."""
         found = re.search(r"!dbg (!\d+)", line)
-        location = self.metadata.get(found[1], "") if found else ""
-        number, scope = re.search(r"line: (\d+)", location), re.search(r"scope: (!\d+)", location)
-        if not number or not scope:
-            return "somewhere"
-        file = re.search(r"file: (!\d+)", self.metadata.get(scope[1], ""))
-        name = re.search(r'filename: "([^"]*)"', self.metadata.get(file[1], "") if file else "")
-        return f"{name[1].split('/@')[0] if name else 'unknown'}:{number[1]}"
+        while found:
+            location = self.metadata.get(found[1], "")
+            number, scope = re.search(r"line: (\d+)", location), re.search(r"scope: (!\d+)", location)
+            if number and scope:
+                file = re.search(r"file: (!\d+)", self.metadata.get(scope[1], ""))
+                yield f"{self._name(self.metadata.get(file[1], '') if file else '')}:{number[1]}"
+            found = re.search(r"inlinedAt: (!\d+)", location)
+
+    def _name(self, file: str) -> str:
+        name = re.search(r'filename: "([^"]*)"', file)
+        folder = re.search(r'directory: "([^"]*)"', file)
+        short = name[1].split("/@")[0] if name else "unknown"
+        own = folder is not None and folder[1] in self.own and not short.startswith(f"{folder[1]}/")
+        return f"{folder[1]}/{short}" if own and folder else short
+
+    def own_of(self, line: str) -> str | None:
+        """Return the innermost location in one of the preferred folders."""
+        return next((it for it in self._all(line) if any(it.startswith(f"{name}/") for name in self.own)), None)
+
+    def of(self, line: str) -> str:
+        """Return the preferred location, or the innermost."""
+        return self.own_of(line) or next(self._all(line), "somewhere")
 
 
 @dataclass
 class _Lowering:
-    places: _Places
+    places: Places
     declared: dict[str, str] = field(default_factory=dict)
     count: int = 0
     returns: str = "void"
@@ -225,10 +244,10 @@ def _unreachable(returns: str) -> str:
     return f"  ret {returns} {value}"
 
 
-def lower(text: str, exported: set[str]) -> str:
-    """Lowers a module. Functions that are not exported get inlined."""
+def lower(text: str, exported: set[str], own: Sequence[str] = ()) -> str:
+    """Lowers a module. Functions that are not exported get inlined. Panics in the folders `own` are refused."""
     lines = text.split("\n")
-    places = _Places()
+    places = Places(own)
     places.read(lines)
     work = _Lowering(places)
     out: list[str] = []
@@ -246,6 +265,7 @@ def lower(text: str, exported: set[str]) -> str:
         elif line.startswith(" "):
             following = lines[number + 1].strip() if number + 1 < len(lines) else ""
             if following.startswith("unreachable") and re.search(r"\bcall\b", line):
+                _refuse_panic(places.own_of(line), line)
                 continue
             if "#dbg_" in line or "@llvm.assume" in line or "noalias.scope.decl" in line:
                 continue
@@ -265,6 +285,14 @@ def lower(text: str, exported: set[str]) -> str:
         if f"llvm.{each}.i64" not in declared
     ]
     return "\n".join(out) + "\n"
+
+
+def _refuse_panic(place: str | None, line: str) -> None:
+    """Refuses a panic at a place in the user's source. The called function of the core library shows its cause."""
+    if place is not None:
+        causes = {"bounds_check": "an index may be out of bounds", "div_by_zero": "a division by zero is possible"}
+        cause = next((cause for part, cause in causes.items() if part in line), "a panic is possible")
+        raise LoweringError(f"{place}: {cause}; a program in the kernel cannot stop")
 
 
 def _name(line: str) -> str | None:

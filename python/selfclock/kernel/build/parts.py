@@ -54,7 +54,7 @@ class Parts:
         return (
             "#![no_std]\n"
             "#[allow(unused_imports)]\n"
-            "use selfclock_congestion::{Controller, composition::*, model, start, window};\n"
+            "use selfclock_congestion::{Controller, composition::*, model, parameter::Words as _, start, window};\n"
             f"selfclock_kernel::object! {{ {self.control}, {self.words}, |setup, next| {self.make} }}\n"
         )
 

@@ -8,15 +8,19 @@ use super::super::object::MapSpec;
 use super::super::sys::Mapping;
 
 /// Magic number and version of the page.
-const LAYOUT: u64 = u64::from_le_bytes(*b"scabout\x01");
-/// Words of the page.
-const WORDS: usize = 128;
+const LAYOUT: u64 = u64::from_le_bytes(*b"scabout\x02");
+/// Words of the page, 4 KiB.
+const WORDS: usize = 512;
 /// Namespaces whose former default can be stored.
 const DEFAULTS: usize = 8;
 /// Offset of the defaults in the page: number and 16-byte name of each.
 const DEFAULTS_AT: usize = 6;
 /// Offset of the algorithm's label.
 const LABEL_AT: usize = DEFAULTS_AT + 3 * DEFAULTS;
+/// Offset of the head of a record: its length in bytes, then the bytes.
+const HEAD_AT: usize = 128;
+/// Largest head, in bytes: some hundred settings.
+pub const LONGEST_HEAD: usize = 8 * (WORDS - HEAD_AT - 1);
 
 /// Numbers of the maps that belong together.
 #[derive(Clone, Copy, Debug)]
@@ -55,14 +59,21 @@ impl About {
         Mapping::new(map, 8 * WORDS, 0, true).map(Self)
     }
 
-    /// Writes the page. A label that is too long is truncated.
-    pub fn fill(&self, name: &str, label: &str, since: u64, numbers: Numbers) {
+    /// Writes the page. A label that is too long is truncated. `head` is the head
+    /// of its records, at most `LONGEST_HEAD` bytes.
+    pub fn fill(&self, name: &str, label: &str, head: &[u8], since: u64, numbers: Numbers) {
         let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
         self.0.store(1, two(numbers.operations, numbers.control), Release);
         self.0.store(2, numbers.records.into(), Release);
         self.0.store(3, since, Release);
         self.put_text(4, 6, name);
-        self.put_text(LABEL_AT, WORDS, label);
+        self.put_text(LABEL_AT, HEAD_AT, label);
+        self.0.store(HEAD_AT, head.len() as u64, Release);
+        for (index, part) in head.chunks(8).enumerate() {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            self.0.store(HEAD_AT + 1 + index, u64::from_le_bytes(word), Release);
+        }
         self.0.store(0, LAYOUT, Release);
     }
 
@@ -116,7 +127,16 @@ impl About {
 
     /// The algorithm with its parameters.
     pub fn label(&self) -> String {
-        self.text(LABEL_AT, WORDS)
+        self.text(LABEL_AT, HEAD_AT)
+    }
+
+    /// The head of its records: [`crate::log::head`].
+    pub fn head(&self) -> Vec<u8> {
+        let length = (self.0.load(HEAD_AT, Acquire) as usize).min(LONGEST_HEAD);
+        let words = HEAD_AT + 1..HEAD_AT + 1 + length.div_ceil(8);
+        let mut bytes: Vec<u8> = words.flat_map(|word| self.0.load(word, Acquire).to_le_bytes()).collect();
+        bytes.truncate(length);
+        bytes
     }
 
     /// Stores the former default of a namespace. Without room for another namespace, stores

@@ -4,14 +4,16 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 
 use selfclock_congestion::Selection;
 
+use super::super::elf::Elf;
 use super::super::load::{
     LoadError, Map, create_map, create_maps, failed, freeze, kernel_types, load, load_types, update,
 };
 use super::super::object::Object;
 use super::super::register::{check_name, map_id};
 use super::super::sys::seconds_since_1970;
-use super::about::{Numbers, spec};
+use super::about::{LONGEST_HEAD, Numbers, spec};
 use super::{About, Control, PREFIX, find};
+use crate::log::head;
 
 /// An object loaded into the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,10 @@ pub fn install(
     check_name(name)?;
     let object = Object::read(object).ok_or(LoadError::BadObject)?;
     let words = selection.parameter_words().ok_or(LoadError::NoParameters)?;
+    let head = head(selection);
+    if head.len() > LONGEST_HEAD {
+        return Err(LoadError::NoParameters);
+    }
     let kernel = kernel_types()?;
     refuse_twice(name)?;
     let own = load_types(&object)?;
@@ -49,9 +55,17 @@ pub fn install(
     let programs = loaded.programs();
     loaded.install(name, |operations| {
         let numbers = Numbers { operations, control: numbers.0, records: numbers.1 };
-        describe(&about, name, label, numbers)
+        describe(&about, name, label, &head, numbers)
     })?;
     Ok(Installed { programs })
+}
+
+/// The description that `selfclock kernel build` adds to an object: JSON of
+/// [`crate::own::describe`]. `None` in a prebuilt object, or if this is no object.
+pub fn description(object: &[u8]) -> Option<&str> {
+    let elf = Elf::read(object)?;
+    let section = elf.find(".selfclock")?;
+    std::str::from_utf8(elf.sections[section].data).ok()
 }
 
 fn refuse_twice(name: &str) -> Result<(), LoadError> {
@@ -76,8 +90,8 @@ fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Resul
     freeze(map).map_err(failed("freeze the parameters"))
 }
 
-fn describe(about: &Map, name: &str, label: &str, numbers: Numbers) -> Result<(), LoadError> {
-    let page = About::new(about.fd.as_fd()).map_err(failed("map what is said of it"))?;
-    page.fill(name, label, seconds_since_1970(), numbers);
+fn describe(about: &Map, name: &str, label: &str, head: &[u8], numbers: Numbers) -> Result<(), LoadError> {
+    let page = About::new(about.fd.as_fd()).map_err(failed("map the description"))?;
+    page.fill(name, label, head, seconds_since_1970(), numbers);
     Ok(())
 }

@@ -14,7 +14,7 @@ use std::os::fd::{AsFd, OwnedFd};
 pub use about::About;
 pub use control::{Control, Totals};
 pub use default::{Namespace, Scope};
-pub use install::{Installed, install};
+pub use install::{Installed, description, install};
 pub use recorder::{Recorded, Recorder};
 
 use super::found::open;

@@ -8,8 +8,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use selfclock_congestion::Selection;
-
 use super::super::found::open;
 use super::super::ring::Ring;
 use super::super::sys::{command, exact_naps, kernel_release};
@@ -121,14 +119,14 @@ fn entry(bytes: &[u8; RECORD]) -> Entry {
 
 impl Recorder {
     /// Starts recording connections of an algorithm that begin from now on.
-    pub fn start(resident: Resident, selection: &Selection, path: &Path) -> io::Result<Self> {
+    pub fn start(resident: Resident, path: &Path) -> io::Result<Self> {
         if let Some(process) = resident.control.recorder() {
             return Err(io::Error::other(format!("process {process} records it already")));
         }
         let ring = Ring::new(open(command::MAP_GET_FD_BY_ID, resident.about.records())?)?;
         let about = format!("{} in the kernel, Linux {}", resident.about.name(), kernel_release());
         let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
-        let writer = Mutex::new(Some(Writer::new(file, selection, &about)?));
+        let writer = Mutex::new(Some(Writer::with_head(file, &resident.about.head(), &about)?));
         // Left by a recorder that was killed.
         ring.skip();
         resident.control.set_recording(true);
