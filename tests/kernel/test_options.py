@@ -205,7 +205,7 @@ def test_a_killed_session_leaves_no_option(cgroup: Path) -> None:
     ("algorithm", "where", "said"),
     [
         ("reno", None, 'segments of "reno" carry no option of an experimental kind'),
-        ("reno+packet-pair", None, 'segments of "reno+packet-pair" carry no option of an experimental kind'),
+        ("reno+packet-pair", None, 'segments of "packet-pair" carry no option of an experimental kind'),
         ("reno+modified-swift-start", "/", '"/" is no directory of cgroup v2'),
         ("reno+modified-swift-start", "/nowhere", '"/nowhere" is no directory of cgroup v2'),
     ],
