@@ -76,8 +76,9 @@ def test_the_source_is_held_to_its_rate(site: Site) -> None:
     assert process.returncode == 0, said
     [flow] = [flow for flow in json.loads(out)["flows"] if flow["data_bytes"] > 1_000_000]
     # Slow start fills the virtual queue, and the mean allowed rate falls to some 2 Mbit/s. With the
-    # queue empty it grows by (1.15 - 1) * 0.0625 for every 32 packets, which is a quarter per second
-    # at 10 Mbit/s and less below: the rate is reached after some ten seconds.
+    # queue empty it grows by (1.15 - 1) * 0.0625 for every 32 packets: by a quarter per second at
+    # 10 Mbit/s, and less below. It is back after some ten seconds.
+    #
     # A flow's rate is an average over 100 ms, and windows are whole segments, 17 on this path: 10
     # %.
     assert found.goodput(14, 19) == pytest.approx(RATE_MBPS * 1448 / 1514, rel=0.1), said

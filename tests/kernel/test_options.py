@@ -130,7 +130,7 @@ def test_a_pair_is_timed_by_the_receiver(cgroup: Path, tmp_path: Path) -> None:
     # Every block that left was compared with the one that the algorithm gives in the replay.
     assert replay["options"] == counts["marked"] + counts["replied"]
     assert replay["phases"]["option of the peer"] == counts["heard"]
-    # After the first reply the window is paced: no queue of a whole window, so no loss in slow start.
+    # After the first reply the window is paced, which costs no goodput.
     assert found.goodput(1) > 17
 
 

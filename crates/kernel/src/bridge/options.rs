@@ -267,7 +267,8 @@ impl Receivers {
         Self { partner, all: BTreeMap::new() }
     }
 
-    /// Data with an option has arrived. Returns the blocks for the kernel part if they have changed.
+    /// Data with an option has arrived. Returns the blocks for the kernel part if they have
+    /// changed.
     pub fn arrived(&mut self, event: &KernelEvent) -> Option<Vec<u8>> {
         if self.partner.is_none() {
             return None;

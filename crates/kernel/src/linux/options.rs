@@ -67,8 +67,8 @@ fn settings(selection: &Selection) -> Result<Vec<u8>, LoadError> {
 }
 
 impl Carrier {
-    /// Attaches the program to a directory of cgroup v2: it serves the connections that processes in
-    /// it and below open from now on. `shared` are the maps of the congestion control.
+    /// Attaches the program to a directory of cgroup v2: it serves the connections that processes
+    /// in it and below open from now on. `shared` are the maps of the congestion control.
     pub fn attach(selection: &Selection, shared: &[Map], cgroup: &Path) -> Result<Self, LoadError> {
         let no_cgroup = |error| LoadError::NoCgroup(cgroup.display().to_string(), error);
         let settings = settings(selection)?;
