@@ -9,15 +9,16 @@ from lab import Transfer
 
 import selfclock as sc
 
-#: The relay between the hosts: its bottleneck holds whole packets in a buffer of bytes, and the
-#: access links cost nothing. The receiver acknowledges every other segment, at the latest after
-#: 40 ms: the hosts' TUN devices do not merge segments (GRO).
+#: The relay between the hosts: its bottleneck holds whole packets in a buffer of bytes, which
+#: includes the rest of the packet in service, and the access links cost nothing. The receiver
+#: acknowledges every other segment, at the latest after 40 ms: the hosts' TUN devices do not merge
+#: segments (GRO).
 SCENARIO = """\
 schema = 1
 duration = "{seconds} s"
 [network]
 topology = "dumbbell"
-bottleneck = {{ rate = "{mbps} Mbps", delay = "{delay} ms", queue = "{buffer} B" }}
+bottleneck = {{ rate = "{mbps} Mbps", delay = "{delay} ms", queue = "{buffer} B", queue_counts = "in-system" }}
 access = {{ rate = "100 Gbps", delay = "1 us" }}
 [record]
 interval = "10 ms"

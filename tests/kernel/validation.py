@@ -258,8 +258,10 @@ def cost(_runs: int, seconds: float) -> None:
         "woken": ["--woken"],
     }
     has_bpftool = subprocess.run(["which", "bpftool"], capture_output=True, check=False).returncode == 0
+    statistics_switch = Path("/proc/sys/kernel/bpf_stats_enabled")
+    earlier = statistics_switch.read_text() if has_bpftool else ""
     if has_bpftool:
-        Path("/proc/sys/kernel/bpf_stats_enabled").write_text("1")
+        statistics_switch.write_text("1")
     try:
         head("wait", "p50", "p99", "p99.9", "kernel time per ACK", "process time per event", "core")
         for what, options in ways.items():
@@ -279,7 +281,7 @@ def cost(_runs: int, seconds: float) -> None:
             )
     finally:
         if has_bpftool:
-            Path("/proc/sys/kernel/bpf_stats_enabled").write_text("0")
+            statistics_switch.write_text(earlier)
 
 
 def corpus(_runs: int, _seconds: float) -> None:

@@ -83,6 +83,7 @@ impl KernelSession {
     /// wakes.
     #[new]
     #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None, options=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
         algorithm: Chosen<'_>,
