@@ -471,6 +471,7 @@ class KernelSession:
         realtime: bool,
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
+        options: str | PathLike[str] | None = None,
     ) -> Self: ...
     @property
     def taken_over(self) -> int: ...

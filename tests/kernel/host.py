@@ -1,7 +1,8 @@
 """A host of a path: a process in its own network namespace, which ends with it.
 
-`python host.py ADDRESS FD`: sends its TUN device to the parent, then executes orders, one JSON
-document per line.
+`python host.py ADDRESS FD [CGROUP]`: sends its TUN device to the parent, then executes orders, one
+JSON document per line. A socket belongs to the cgroup its process is in when the socket is made,
+and an accepted connection to that of its listener: so the process joins its cgroup first.
 """
 
 from __future__ import annotations
@@ -101,6 +102,30 @@ def sysctl(order: dict[str, Any]) -> dict[str, Any]:
     return {}
 
 
+def capture(order: dict[str, Any]) -> dict[str, Any]:
+    """Return the TCP segments that the device takes within this time: whether sent here, payload, options, time."""
+    every, outgoing = 0x0003, 4
+    segments: list[tuple[bool, int, str, float]] = []
+    with socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(every)) as tap:
+        tap.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 23)
+        tap.bind(("tun0", every))
+        tap.settimeout(0.1)
+        end = time.monotonic() + order["seconds"]
+        while time.monotonic() < end:
+            try:
+                packet, where = tap.recvfrom(1 << 16)
+            except TimeoutError:
+                continue
+            ip = (packet[0] & 15) * 4
+            if packet[0] >> 4 != 4 or packet[9] != socket.IPPROTO_TCP:
+                continue
+            header = (packet[ip + 12] >> 4) * 4
+            payload = int.from_bytes(packet[2:4], "big") - ip - header
+            options = packet[ip + 20 : ip + header].hex()
+            segments.append((where[2] == outgoing, payload, options, time.monotonic()))
+    return {"segments": segments}
+
+
 def run(order: dict[str, Any]) -> dict[str, Any]:
     """Run a command in the namespace."""
     done = subprocess.run(order["command"].split(), capture_output=True, text=True, check=False)
@@ -111,6 +136,8 @@ def run(order: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Execute orders until the other end is closed."""
+    for cgroup in sys.argv[3:]:
+        Path(cgroup, "cgroup.procs").write_text(str(os.getpid()))
     link = socket.socket(fileno=int(sys.argv[2]))
     tun = device(sys.argv[1])
     link.sendmsg([b"ready\n"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [tun]))])
@@ -119,7 +146,7 @@ def main() -> None:
 
     def work(order: dict[str, Any]) -> None:
         try:
-            done = {"send": send, "sysctl": sysctl, "run": run}[order["do"]](order)
+            done = {"send": send, "sysctl": sysctl, "run": run, "capture": capture}[order["do"]](order)
         except OSError as error:
             done = {"error": str(error)}
         with answers:

@@ -76,9 +76,10 @@ class Transfer:
 class Host:
     """A process in its own namespace."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, cgroup: Path | None = None) -> None:
         own, other = socket.socketpair()
         script = [sys.executable, str(HERE / "host.py"), address, str(other.fileno())]
+        script += [] if cgroup is None else [str(cgroup)]
         self.process = subprocess.Popen(script, pass_fds=[other.fileno()])
         other.close()
         _, ancillary, _, _ = own.recvmsg(64, socket.CMSG_SPACE(4))
@@ -126,8 +127,15 @@ class Host:
 class Path2:
     """Two hosts and a bottleneck between them."""
 
-    def __init__(self, mbps: float = 20.0, rtt_ms: float = 20.0, buffer: int = 50_000, mark_above: int = 0) -> None:
-        self.hosts = [Host(address) for address in ADDRESSES]
+    def __init__(
+        self,
+        mbps: float = 20.0,
+        rtt_ms: float = 20.0,
+        buffer: int = 50_000,
+        mark_above: int = 0,
+        cgroup: Path | None = None,
+    ) -> None:
+        self.hosts = [Host(address, cgroup) for address in ADDRESSES]
         path = {"rate": mbps * 1e6, "delay": rtt_ms / 2000, "buffer": buffer, "mark_above": mark_above}
         fds = [host.tun for host in self.hosts]
         script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]

@@ -68,16 +68,20 @@ def site() -> Iterator[Site]:
 
 
 def test_the_source_is_held_to_its_rate(site: Site) -> None:
-    """Its goodput is the edge's rate: 1448 of 1500 bytes are payload."""
-    process = site.edge("--for", "9 s")
-    number = site.begin(10)
+    """Its goodput is the edge's rate: of the 1514 bytes of a frame, which the program counts, 1448 are payload."""
+    process = site.edge("--for", "20 s")
+    number = site.begin(21)
     out, said = process.communicate(timeout=60)
     found = site.end(number)
     assert process.returncode == 0, said
     [flow] = [flow for flow in json.loads(out)["flows"] if flow["data_bytes"] > 1_000_000]
+    # Slow start fills the virtual queue, and the mean allowed rate falls to some 2 Mbit/s. With the
+    # queue empty it grows by (1.15 - 1) * 0.0625 for every 32 packets: by a quarter per second at
+    # 10 Mbit/s, and less below. It is back after some ten seconds.
+    #
     # A flow's rate is an average over 100 ms, and windows are whole segments, 17 on this path: 10
     # %.
-    assert found.goodput(4, 8) == pytest.approx(RATE_MBPS * 1448 / 1500, rel=0.1), said
+    assert found.goodput(14, 19) == pytest.approx(RATE_MBPS * 1448 / 1514, rel=0.1), said
     assert flow["acks_lowered"] > 100
     assert flow["rtt_s"] == pytest.approx(0.02, rel=0.5)
 

@@ -21,9 +21,11 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parent))
 
 from lab import MSS, Path2, Run, Transfer, names
+from simulated import simulate
 
 from selfclock.algorithms import algorithms
 from selfclock.kernel import replay
+from selfclock.own import load_algorithms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,6 +40,12 @@ PAIRS = (
     ("cubic", "cubic+hystart++"),
     ("cubic", "cubic:segments_per_ack=1000"),
 )
+#: The library's as a scenario has them.
+CONTROLS = {
+    PAIRS[0][1]: '{ window = "reno", counting = "per-byte", threshold = "whole-segments", halved = "window", '
+    "segments_per_ack = 1000 }",
+    PAIRS[1][1]: '{ start = "hystart++", window = "cubic" }',
+}
 #: Mbit/s, ms, bytes of buffer: about one bandwidth-delay product.
 PATHS = ((20.0, 20.0, 50_000), (50.0, 40.0, 250_000))
 
@@ -164,30 +172,85 @@ def program_time() -> tuple[int, int]:
     return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in own)
 
 
-def loopback(name: str, seconds: float) -> float:
-    """Send over the loopback device at full speed; return Gbit/s."""
-    code = (
-        "import socket, sys, threading, time\n"
-        "listener = socket.create_server(('127.0.0.1', 0))\n"
-        "def read():\n"
-        "    one, _ = listener.accept()\n"
-        "    while one.recv(1 << 20):\n"
-        "        pass\n"
-        "threading.Thread(target=read, daemon=True).start()\n"
-        "one = socket.socket()\n"
-        "one.setsockopt(6, socket.TCP_CONGESTION, sys.argv[1].encode())\n"
-        "one.connect(listener.getsockname())\n"
-        "block, sent, began = bytes(1 << 20), 0, time.monotonic()\n"
-        "while time.monotonic() - began < float(sys.argv[2]):\n"
-        "    sent += one.send(block)\n"
-        "print(sent * 8e-9 / (time.monotonic() - began))\n"
-    )
-    words = [sys.executable, "-c", code, name, str(seconds)]
-    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
+def rate(_runs: int, seconds: float) -> None:
+    """The highest event rate: segments of 256 bytes over 5 ms, at rising rates until the relay is the limit.
+
+    The loopback device gives fewer events: a sender that is not limited by its window holds its
+    socket, and the kernel merges the ACKs that arrive meanwhile.
+    """
+    head("path", "wait", "events/s", "events lost", "events under Reno", "p50 / p99 / p99.9", "goodput, Mbit/s",
+         "process time per event", "core", "packets late")  # fmt: skip
+    for mbps in (20.0, 80.0, 160.0):
+        for what, options in (("nap 200 us", []), ("nap 200 us, realtime", ["--realtime"])):
+            name = next(NAMES)
+            with Path2(mbps, 5.0, int(mbps * 5000)) as path, Run(name, "reno", *options) as run:
+                transfer = path.end(path.begin(name, seconds, mss=268))
+                said = run.stop()
+            row(
+                f"{mbps:g} Mbit/s",
+                what,
+                f"{said['events'] / seconds:,.0f}",
+                said["lost_events"],
+                f"{said['fallback_events'] / said['events']:.1%}",
+                " / ".join(microseconds(said["latency_us"][part]) for part in ("p50", "p99", "p99.9")),
+                f"{transfer.goodput(1):.1f}",
+                f"{said['events_s'] * 1e6 / said['events']:.1f} us",
+                f"{said['processor_s'] / seconds:.0%}",
+                f"{path.late}/{path.packets}",
+            )
+
+
+def microseconds(span: float) -> str:
+    """Write a latency as the page does."""
+    return f"{span:.0f} us" if span < 1000 else f"{span / 1000:.1f} ms"
+
+
+def simulator(runs: int, seconds: float) -> None:
+    """The simulator beside the kernel: one deterministic run, and medians of the kernel's, for Reno and CUBIC."""
+    head("path", "algorithm", "run", "goodput, Mbit/s", "mean window", "period, s", "retransmissions", "packets late")
+    for where in PATHS:
+        mbps, rtt, buffer = where
+        for own, label in PAIRS[:2]:
+            place = f"{mbps:g} Mbit/s, {rtt:g} ms, {buffer / 1000:g} kB"
+            tried: dict[str, list[Tried]] = {"library in control": [], "the kernel's own": []}
+            for _ in range(runs):
+                tried["library in control"].append(one_run(where, label, next(NAMES), seconds))
+                tried["the kernel's own"].append(one_run(where, own, None, seconds))
+            row(place, own, "simulated", *compared([simulate(where, CONTROLS[label], seconds)]), "-")
+            for what, each in tried.items():
+                late = f"{sum(one.late for one in each)}/{sum(one.packets for one in each)}"
+                row("", "", what, *compared([one.transfer for one in each]), late)
+
+
+def compared(transfers: Sequence[Transfer]) -> list[str]:
+    """Return goodput, mean window, period and retransmissions: medians, and the range of the last."""
+    periods = [period for one in transfers if (period := one.period()) is not None]
+    lost = sorted(one.retransmits[-1] for one in transfers)
+    return [
+        f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
+        f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
+        f"{statistics.median(periods):.2f}" if periods else "-",
+        f"{lost[0]}" if lost[0] == lost[-1] else f"{lost[0]} to {lost[-1]}",
+    ]
+
+
+def cubic(_runs: int, _seconds: float) -> None:
+    """CUBIC's period by three rules on the same simulated path, and no root: 120 s."""
+    head("path", "rule", "goodput, Mbit/s", "mean window", "period, s", "retransmissions")
+    load_algorithms(Path(__file__).parent / "linux_cubic.py")
+    rules = {
+        "RFC 9438, the library's": '{ window = "cubic", segments_per_ack = 1000 }',
+        "the same after HyStart++": '{ start = "hystart++", window = "cubic" }',
+        "Linux's": '{ model = "linux-cubic" }',
+        "Linux's, count renewed at every ACK": '{ model = "linux-cubic", at_once = true }',
+    }
+    for mbps, rtt, buffer in PATHS:
+        for what, control in rules.items():
+            row(f"{mbps:g} Mbit/s, {rtt:g} ms", what, *compared([simulate((mbps, rtt, buffer), control, 120)]))
 
 
 def cost(_runs: int, seconds: float) -> None:
-    """Latency and cost of the three ways to wait, and the highest event rate."""
+    """Latency and cost of the three ways to wait."""
     ways: dict[str, Sequence[str]] = {
         "nap 200 us": [],
         "nap 200 us, realtime": ["--realtime"],
@@ -195,12 +258,12 @@ def cost(_runs: int, seconds: float) -> None:
         "woken": ["--woken"],
     }
     has_bpftool = subprocess.run(["which", "bpftool"], capture_output=True, check=False).returncode == 0
+    statistics_switch = Path("/proc/sys/kernel/bpf_stats_enabled")
+    earlier = statistics_switch.read_text() if has_bpftool else ""
     if has_bpftool:
-        Path("/proc/sys/kernel/bpf_stats_enabled").write_text("1")
+        statistics_switch.write_text("1")
     try:
-        head(
-            "wait", "p50 us", "p99 us", "p99.9 us", "in the kernel, us an ACK", "in the process, us an event", "its CPU"
-        )
+        head("wait", "p50", "p99", "p99.9", "kernel time per ACK", "process time per event", "core")
         for what, options in ways.items():
             name = next(NAMES)
             with Path2() as path, Run(name, "reno", *options) as run:
@@ -211,22 +274,14 @@ def cost(_runs: int, seconds: float) -> None:
             latency, acks = said["latency_us"], after[1] - before[1]
             row(
                 what,
-                *(f"{latency[part]:.0f}" for part in ("p50", "p99", "p99.9")),
-                f"{(after[0] - before[0]) / 1000 / acks:.2f}" if acks else "- (needs bpftool)",
-                f"{said['events_s'] * 1e6 / said['events']:.2f}",
-                f"{said['processor_s'] / seconds:.1%}",
+                *(microseconds(latency[part]) for part in ("p50", "p99", "p99.9")),
+                f"{(after[0] - before[0]) / 1000 / acks:.1f} us" if acks else "- (needs bpftool)",
+                f"{said['events_s'] * 1e6 / said['events']:.1f} us",
+                f"{said['processor_s'] / seconds:.0%}",
             )
-        name = next(NAMES)
-        with Run(name, "reno", "--busy") as run:
-            speed = loopback(name, 5)
-            said = run.stop()
-        sys.stdout.write(
-            f"\nloopback: {speed:.1f} Gbit/s, {said['events'] / 5:.0f} events/s, {said['lost_events']} lost; "
-            f"{said['events_s'] * 1e6 / said['events']:.2f} us an event\n"
-        )
     finally:
         if has_bpftool:
-            Path("/proc/sys/kernel/bpf_stats_enabled").write_text("0")
+            statistics_switch.write_text(earlier)
 
 
 def corpus(_runs: int, _seconds: float) -> None:
@@ -290,25 +345,34 @@ def stalled(name: str) -> None:
         path.end(number)
 
 
-PARTS = {"compare": compare, "senders": senders, "cost": cost, "million": million, "corpus": corpus}
+PARTS = {
+    "compare": compare,
+    "senders": senders,
+    "cost": cost,
+    "rate": rate,
+    "simulator": simulator,
+    "cubic": cubic,
+    "million": million,
+    "corpus": corpus,
+}
 
 
 def main() -> None:
     """Make the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; the first three if none is named")
+    parser.add_argument("parts", nargs="*", help=f"{', '.join(PARTS)}; the first four if none is named")
     parser.add_argument("--runs", type=int, default=3, help="runs of each algorithm of the comparison")
     parser.add_argument("--seconds", type=float, help="seconds of each transfer")
     parser.add_argument("--keep", type=Path, help="file to which the samples of the comparison are added")
     arguments = parser.parse_args()
     global KEPT  # noqa: PLW0603
     KEPT = arguments.keep
-    if os.geteuid() != 0:
+    if os.geteuid() != 0 and arguments.parts != ["cubic"]:
         sys.exit("needs root")
     load = os.getloadavg()[0]
     sys.stdout.write(f"Linux {os.uname().release}, {os.cpu_count()} cores, load {load:.1f}, segments of {MSS} bytes\n")
-    seconds = {"compare": 15.0, "senders": 6.0, "cost": 10.0, "million": 32.0}
-    for part in arguments.parts or ("compare", "senders", "cost"):
+    seconds = {"compare": 15.0, "senders": 6.0, "cost": 10.0, "rate": 5.0, "simulator": 30.0, "million": 32.0}
+    for part in arguments.parts or ("compare", "senders", "cost", "rate"):
         PARTS[part](arguments.runs, arguments.seconds or seconds.get(part, 0.0))
 
 

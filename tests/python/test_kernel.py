@@ -12,6 +12,7 @@ import pytest
 
 from selfclock import _core, kernel
 from selfclock.cli import main
+from selfclock.cli.kernel import OPTIONS
 from selfclock.kernel.record import EVENTS, PARTIAL, SERIES, SUMMARY, complete
 from selfclock.provenance import set_command
 
@@ -180,6 +181,7 @@ class FakeSession:
             {
                 "flows": [flow], "events": 100, "flows_so_far": 2, "adopted": 1, "gaps": 0, "fallback_events": 7,
                 "without_slot": 5, "lost_events": 0, "fallbacks": 1, "ended": counts,
+                "options": dict.fromkeys(OPTIONS, 77),
                 "latency_us": {"p50": 50.0, "p99": 120.0, "p99.9": None, "max": 130.0}, "processor_s": 0.5,
                 "events_s": 0.1, "failures": [{"flow": 1, "time_s": 0.5, "reason": "ValueError: no"}],
                 "record_error": "disk full", "realtime_error": "not permitted", "asked_to_stop": True,
@@ -214,11 +216,13 @@ def test_run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         "Reno controlled a connection at 7 of 100 events",
         "5 connections found no slot",
         "RTTs below 1 ms",
+        "gso_max_segs 1 splits them",
     ):
         assert note in said
     assert "50 us / 120 us / -" in out
     # Of the completed connection and the ongoing one.
     assert "ACKs under a decision" in out
+    assert out.count("77\n") == len(OPTIONS)
     assert "6\n" in out
 
 

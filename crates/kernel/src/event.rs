@@ -154,6 +154,19 @@ pub mod kind {
     /// segments, `prior_delivered` its first sequence number, and `number` that of the preceding
     /// event.
     pub const SENT: u8 = 6;
+    /// An ACK with an option of the peer has arrived; its own event follows. Of this and the next
+    /// two kinds, `peer_0` to `peer_3` and `pacing` are the options (`bpf/options.h`).
+    pub const HEARD: u8 = 7;
+    /// Data with an option has arrived at a receiver, whose key is `id`.
+    pub const ARRIVED: u8 = 8;
+    /// A segment has left with an option: `prior_delivered` is the number of its block, `id` the
+    /// flow or the receiver's key, and `number` the generation of the blocks.
+    pub const WROTE: u8 = 9;
+
+    /// Whether an event of this kind has an answer.
+    pub const fn is_answered(kind: u8) -> bool {
+        !matches!(kind, RELEASE | HEARD | ARRIVED | WROTE)
+    }
 }
 
 /// `enum tcp_ca_state`.

@@ -14,7 +14,7 @@ use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::{Reader as TraceReader, Recorder, TraceError};
 use selfclock_congestion::{Controller, Registry, Selection, Setup};
 
-use crate::bridge::{Answer, Bridge, Flow, NO_THRESHOLD};
+use crate::bridge::{Answer, Block, Bridge, Flow, NO_THRESHOLD};
 use crate::event::{KernelEvent, kind};
 use crate::phase::{Phases, phase};
 
@@ -33,7 +33,7 @@ type Fields = [u64; FIELDS];
 pub struct Entry {
     /// The event.
     pub event: KernelEvent,
-    /// The answer; `None` at the end of a connection.
+    /// The answer; `None` for kinds of events without one.
     pub answer: Option<Answer>,
 }
 
@@ -51,6 +51,9 @@ pub enum LogError {
     Algorithm(TraceError),
     /// An answer differs from the one on record.
     Differs(Box<Difference>),
+    /// A segment left with other options than the algorithm gives it: the number of the event, the
+    /// options on record, and those given now.
+    OtherOptions(u64, Block, Block),
 }
 
 /// Where a replay differs from its log.
@@ -113,6 +116,12 @@ impl fmt::Display for LogError {
             Self::Incomplete(events) => write!(f, "the record ends in the middle, after {events} events"),
             Self::Algorithm(error) => write!(f, "the algorithm of the record: {error}"),
             Self::Differs(difference) => difference.fmt(f),
+            Self::OtherOptions(events, recorded, now) => {
+                write!(
+                    f,
+                    "event {events}: on record a segment left with {recorded:?}; now it is given {now:?}"
+                )
+            }
         }
     }
 }
@@ -291,7 +300,7 @@ impl<'a> Reader<'a> {
         let answer = Answer::from_numbers(*answer.first_chunk()?);
         self.rest = Some(rest);
         self.events += 1;
-        Some(Some(Entry { event, answer: (event.kind != kind::RELEASE).then_some(answer) }))
+        Some(Some(Entry { event, answer: kind::is_answered(event.kind).then_some(answer) }))
     }
 }
 
@@ -314,6 +323,8 @@ pub struct Replay {
     pub events: u64,
     /// Answers that were compared, all equal.
     pub answers: u64,
+    /// Options of segments that were compared, all equal.
+    pub options: u64,
     /// Connections.
     pub flows: u64,
     /// Number of events of each kind.
@@ -349,7 +360,8 @@ pub fn replay(registry: &Registry, log: &[u8], other: Option<&Selection>) -> Res
         Some(other) => other.clone(),
         None => own?,
     };
-    let mut done = replay_under(log, |setup| selection.controller(setup));
+    let bridge = Bridge::new(|setup| selection.controller(setup)).with_partner(selection.partner());
+    let mut done = replay_through(log, bridge, other.is_none());
     if let Err(LogError::Differs(difference)) = &mut done
         && other.is_some()
     {
@@ -364,7 +376,18 @@ pub fn replay_under<A: Composition + fmt::Debug>(
     log: &[u8],
     make: impl FnMut(Setup) -> Controller<A>,
 ) -> Result<Replay, LogError> {
-    let mut bridge = Bridge::new(make);
+    replay_through(log, Bridge::new(make), true)
+}
+
+fn replay_through<A, M>(
+    log: &[u8],
+    mut bridge: Bridge<Controller<A>, M>,
+    compares_options: bool,
+) -> Result<Replay, LogError>
+where
+    A: Composition + fmt::Debug,
+    M: FnMut(Setup) -> Controller<A>,
+{
     let mut done = Replay::default();
     let mut last = BTreeMap::new();
     for entry in Reader::new(log)? {
@@ -379,6 +402,13 @@ pub fn replay_under<A: Composition + fmt::Debug>(
             let difference =
                 Difference { events, event, recorded, answered, before, state, recorded_state: None };
             return Err(LogError::Differs(Box::new(difference)));
+        }
+        if let Some(given) = bridge.wrote(&event).filter(|_| compares_options) {
+            let recorded = Block::reported(&event);
+            if recorded != given {
+                return Err(LogError::OtherOptions(done.events, recorded, given));
+            }
+            done.options += 1;
         }
     }
     done.flows = bridge.counts().flows;

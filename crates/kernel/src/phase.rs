@@ -8,7 +8,7 @@ use crate::event::{KernelEvent, flag, kind, state};
 pub type Phases = BTreeMap<&'static str, u64>;
 
 /// Every kind of event.
-pub const PHASES: [&str; 13] = [
+pub const PHASES: [&str; 16] = [
     "begin",
     "end",
     "fast recovery",
@@ -18,6 +18,9 @@ pub const PHASES: [&str; 13] = [
     "undo",
     "restart from idle",
     "segment sent",
+    "option of the peer",
+    "data with an option",
+    "segment with an option",
     "echo of a mark",
     "application-limited ACK",
     "ACK with SACK",
@@ -33,6 +36,9 @@ pub const fn phase(event: &KernelEvent) -> &'static str {
         kind::UNDO => "undo",
         kind::START => "restart from idle",
         kind::SENT => "segment sent",
+        kind::HEARD => "option of the peer",
+        kind::ARRIVED => "data with an option",
+        kind::WROTE => "segment with an option",
         kind::STATE if event.new_state == state::RECOVERY => "fast recovery",
         kind::STATE if event.new_state == state::LOSS && event.state == state::LOSS => "repeated timeout",
         kind::STATE if event.new_state == state::LOSS => "timeout",

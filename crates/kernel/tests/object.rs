@@ -6,10 +6,12 @@ use std::path::Path;
 use std::process::Command;
 
 use selfclock_congestion::Registry;
+use selfclock_kernel::bridge::Outgoing;
 use selfclock_kernel::event::KernelEvent;
 use selfclock_kernel::linux::device::{EDGE, TAP};
 use selfclock_kernel::linux::load::BRIDGE;
 use selfclock_kernel::linux::object::Object;
+use selfclock_kernel::linux::options::{OPTIONS, OptionCounts};
 use selfclock_kernel::linux::ring;
 use selfclock_kernel::linux::slots::SLOTS;
 use selfclock_kernel::objects::{OBJECTS, object_of};
@@ -107,7 +109,7 @@ fn the_object_is_what_its_source_compiles_to() {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let made = Command::new("sh").arg(folder.join("build.sh")).arg(out).status().expect("a shell");
     assert!(made.success());
-    for (name, object) in [("bridge", BRIDGE), ("tap", TAP), ("edge", EDGE)] {
+    for (name, object) in [("bridge", BRIDGE), ("tap", TAP), ("edge", EDGE), ("options", OPTIONS)] {
         let made = std::fs::read(out.join(format!("{name}.bpf.o"))).expect("made");
         assert!(made == object, "{name}: make kernel-object compiles it again");
     }
@@ -132,6 +134,19 @@ fn programs_for_a_device() {
     assert_eq!(edge, sections);
     assert_eq!(maps, ["device", "flows", "limits", "passages"]);
     assert!(Object::read_sections(b"no object", &sections).is_none());
+}
+
+/// The program for options: one, with memory per socket, and structures of the sizes written here.
+#[test]
+fn a_program_for_options() {
+    let object = Object::read_sections(OPTIONS, &["sockops"]).expect("an object");
+    assert_eq!(object.programs.len(), 1);
+    let size = |name: &str| object.maps.iter().find(|map| map.name == name).expect("declared").value_size;
+    assert_eq!(size("outgoing") as usize, Outgoing::SIZE);
+    assert_eq!(size("settings") as usize, 8 + Outgoing::SIZE);
+    assert_eq!(size("counts") as usize, size_of::<OptionCounts>());
+    let storage = object.maps.iter().find(|map| map.name == "progress").expect("declared");
+    assert_eq!((storage.kind, storage.flags), (24, 1));
 }
 
 /// Every compiled algorithm is found by the label it is listed with, and can be read: the

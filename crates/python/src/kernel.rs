@@ -7,6 +7,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
 use selfclock_congestion::Selection;
+use selfclock_kernel::linux::options::OptionCounts;
 use selfclock_kernel::linux::slots::SlotCounts;
 use selfclock_kernel::linux::{FlowStatus, Options, Poll, Session, Status, Unloaded, check, list, unload};
 use serde_json::{Value, json};
@@ -81,7 +82,8 @@ impl KernelSession {
     /// index of a flow. `nap_us`: time between two polls of the ring; 0: busy; none: every event
     /// wakes.
     #[new]
-    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None))]
+    #[pyo3(signature = (algorithm, name, nap_us, realtime, record=None, sent=None, options=None))]
+    #[allow(clippy::too_many_arguments, reason = "they are keywords")]
     fn new(
         py: Python<'_>,
         algorithm: Chosen<'_>,
@@ -90,6 +92,7 @@ impl KernelSession {
         realtime: bool,
         record: Option<PathBuf>,
         sent: Option<String>,
+        options: Option<PathBuf>,
     ) -> PyResult<Self> {
         let selection = algorithm.selection()?;
         let poll = match nap_us {
@@ -97,7 +100,7 @@ impl KernelSession {
             Some(0) => Poll::Busy,
             Some(nap) => Poll::Nap(Duration::from_micros(nap)),
         };
-        let options = Options { name, selection, poll, realtime, sent, record };
+        let options = Options { name, selection, poll, realtime, sent, options, record };
         let session = py.detach(|| Session::start(options));
         session.map(|session| Self(Arc::new(session))).map_err(|error| PyOSError::new_err(error.to_string()))
     }
@@ -129,6 +132,13 @@ fn counts(counts: &SlotCounts) -> Value {
     json!({
         "fallbacks": counts.fallbacks, "fallback_acks": counts.fallback_acks, "lost_events": counts.lost_events,
         "applied": counts.applied, "torn": counts.torn, "late": counts.late,
+    })
+}
+
+fn option_counts(counts: &OptionCounts) -> Value {
+    json!({
+        "marked": counts.marked, "replied": counts.replied, "apart": counts.apart, "bundled": counts.bundled,
+        "crowded": counts.crowded, "heard": counts.heard, "arrived": counts.arrived, "lost": counts.lost,
     })
 }
 
@@ -164,6 +174,7 @@ fn described(py: Python<'_>, status: &Status) -> Value {
         "gaps": status.counts.gaps, "fallback_events": status.counts.fallback_events,
         "without_slot": status.totals.without_slot, "lost_events": status.totals.lost_events,
         "fallbacks": status.totals.fallbacks, "ended": counts(&status.ended),
+        "options": status.options.as_ref().map(option_counts),
         "latency_us": { "p50": microseconds(0.5), "p99": microseconds(0.99), "p99.9": microseconds(0.999), "max": microseconds(1.0) },
         "processor_s": status.time.0 as f64 * 1e-9, "events_s": status.time.1 as f64 * 1e-9,
         "failures": failures.collect::<Vec<_>>(), "record_error": status.record_error,

@@ -27,8 +27,8 @@ pub fn kernel_replay(py: Python<'_>, log: &[u8], algorithm: Option<&str>) -> PyR
     let label = other.as_ref().or(own.as_ref().ok()).map(selfclock_congestion::Selection::label);
     let done = py.detach(|| replay(&registry, log, other.as_ref())).map_err(refused)?;
     Ok(json!({
-        "algorithm": label, "about": about, "events": done.events, "answers": done.answers, "flows": done.flows,
-        "phases": done.phases,
+        "algorithm": label, "about": about, "events": done.events, "answers": done.answers,
+        "options": done.options, "flows": done.flows, "phases": done.phases,
     })
     .to_string())
 }

@@ -53,6 +53,18 @@ NAME = "selfclock"
 #: Shorter RTTs end before an answer arrives.
 SHORT_RTT_US = 1000
 
+#: Counters of TCP options.
+OPTIONS = {
+    "marked": "data segments sent with an option",
+    "arrived": "data segments received with an option",
+    "replied": "ACKs sent with an option",
+    "heard": "ACKs received with an option",
+    "apart": "pairs whose second segment did not follow at once",
+    "bundled": "packets of several segments, not marked",
+    "crowded": "segments without room for an option",
+    "lost": "reports of options lost, the ring being full",
+}
+
 MARKS = {True: "yes", False: "no", None: "-"}
 
 
@@ -109,6 +121,12 @@ def _verdict(findings: Sequence[Finding]) -> str:
     "--sent", metavar="DEVICE", help="Report each packet when this device takes it.  [default: with the next ACK]"
 )
 @click.option(
+    "--options",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="CGROUP",
+    help="Carry the algorithm's TCP options on new connections of the processes in this directory of cgroup v2.",
+)
+@click.option(
     "--record",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIRECTORY",
@@ -125,6 +143,7 @@ def run_command(
     realtime: bool,
     lasts: str | None,
     sent: str | None,
+    options: Path | None,
     record: Path | None,
     as_json: bool,
 ) -> None:
@@ -138,7 +157,7 @@ def run_command(
     nap_us = None if woken else 0 if busy else max(1, round(seconds_of("--nap", nap) * 1e6))
     until = None if lasts is None else time.monotonic() + seconds_of("--for", lasts)
     events = None if record is None else events_file("--record", record)
-    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent) as session:
+    with Session(label, name, nap_us=nap_us, realtime=realtime, record=events, sent=sent, options=options) as session:
         if session.taken_over:
             note(f"{session.taken_over} connections of an earlier session are taken over")
         if not as_json:
@@ -226,6 +245,8 @@ def _warn(status: Status) -> None:
         note(f"Reno controlled a connection at {status.fallback_events} of {status.events} events: late decisions")
     if status.without_slot:
         note(f"{status.without_slot} connections found no slot: Reno controlled them")
+    if status.options is not None and status.options["bundled"]:
+        note("packets of several segments were not marked: ip link set dev DEVICE gso_max_segs 1 splits them")
     if any(0 < flow.srtt_us < SHORT_RTT_US for flow in status.flows):
         note("RTTs below 1 ms end before a decision is available; --busy has the shortest delay")
 
@@ -247,6 +268,8 @@ def _print_counts(status: Status) -> None:
         ("connections without a slot", f"{status.without_slot}"),
         ("CPU time, s", f"{status.processor_s:.2f}"),
     ]
+    if status.options is not None:
+        rows += [(text, f"{status.options[key]}") for key, text in OPTIONS.items()]
     print_table([Column("session", [row[0] for row in rows], "name"), Column("", [row[1] for row in rows])])
 
 

@@ -50,6 +50,8 @@ class Replay:
     events: int
     #: Answers that were compared, all equal.
     answers: int
+    #: TCP options of segments that were compared, all equal.
+    options: int
     flows: int
     #: How often the connections went through what: "timeout", "undo" and so on.
     phases: dict[str, int]

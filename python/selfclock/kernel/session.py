@@ -58,6 +58,8 @@ class Status:
     fallbacks: int
     #: Counters of ended connections, from the kernel part.
     ended: dict[str, int]
+    #: Counters of TCP options; `None` without.
+    options: dict[str, int] | None
     #: Time from an event to its answer: p50, p99, p99.9 and max; `None` before the first.
     latency_us: dict[str, float | None]
     #: Processor time of the thread, and the share spent on events.
@@ -87,18 +89,20 @@ class Session(Running[Status]):
         realtime: bool = False,
         record: str | PathLike[str] | None = None,
         sent: str | None = None,
+        options: str | PathLike[str] | None = None,
     ) -> None:
         """Register an algorithm such as "cubic+hystart++:beta=0.8", or that of a scenario's flow, by index.
 
         `nap_us` is the time between two polls for events: 0 polls continuously and occupies a core;
         `None` wakes for every event, which costs the kernel some 15 µs each. `sent` names the
         device of this network namespace that reports each data packet as it takes it; without one
-        the algorithm sees packets at the next ACK.
+        the algorithm sees packets at the next ACK. `options` is a directory of cgroup v2: new
+        connections of its processes carry the algorithm's TCP options.
         """
         need_linux()
         try:
             chosen = algorithm if isinstance(algorithm, str) else (algorithm[0]._core, algorithm[1])
-            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent)
+            self._core = _core.KernelSession(chosen, name, nap_us, realtime, record, sent, options)
         except ValueError as error:
             raise KernelError(f"algorithm: {error}") from None
         except OSError as error:

@@ -1,15 +1,21 @@
 //! One kernel connection: translates its events for [`selfclock_congestion`], and decisions into
 //! answers.
 
+#[cfg(not(target_arch = "bpf"))]
+use alloc::{boxed::Box, vec::Vec};
+
 use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::Recorder;
 use selfclock_congestion::{
     Acknowledged, Algorithm, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, Event,
-    LossDetected, MssChanged, Rate, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
+    LossDetected, MssChanged, PeerOption, ProbePart, Rate, RateSample, RecoveryEnded, Sent, Setup,
+    SpuriousLoss, Time, Timeout,
 };
 
 use super::answer::{Answer, NO_THRESHOLD};
 use super::history::LossHistory;
+#[cfg(not(target_arch = "bpf"))]
+use super::options::{Block, Exchange};
 use crate::event::{KernelEvent, flag, kind, state};
 
 /// The receiver of a connection's events: its algorithm, or a recorder around it.
@@ -20,6 +26,8 @@ pub trait Control {
     fn on(&mut self, event: &Event);
     /// The connection.
     fn controller(&self) -> &Controller<Self::Algorithm>;
+    /// The option for the next segment.
+    fn option_for(&mut self, part: ProbePart) -> Option<PeerOption>;
 }
 
 impl<A: Composition> Control for Controller<A> {
@@ -32,6 +40,9 @@ impl<A: Composition> Control for Controller<A> {
     fn controller(&self) -> &Self {
         self
     }
+    fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
+        Self::option_for(self, part)
+    }
 }
 
 impl Control for Recorder {
@@ -41,6 +52,9 @@ impl Control for Recorder {
     }
     fn controller(&self) -> &Controller {
         Self::controller(self)
+    }
+    fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
+        Self::option_for(self, part)
     }
 }
 
@@ -65,6 +79,13 @@ pub struct Flow<C> {
     ended: bool,
     /// Increase of the window per delivered segment at the last ACK.
     slope: f64,
+    /// Options, once a segment has carried one.
+    #[cfg(not(target_arch = "bpf"))]
+    exchange: Option<Box<Exchange>>,
+    /// Of the options: 0 of a flow seen from its beginning. Of any other the kernel part must count
+    /// anew.
+    #[cfg(not(target_arch = "bpf"))]
+    generation: u64,
 }
 
 /// Bits/s in a byte per microsecond. The kernel has no 128-bit integers, which limits an interval
@@ -104,6 +125,10 @@ impl<C: Control> Flow<C> {
             reduction: None,
             ended: false,
             slope: 0.0,
+            #[cfg(not(target_arch = "bpf"))]
+            exchange: None,
+            #[cfg(not(target_arch = "bpf"))]
+            generation: if first.kind == kind::INIT { 0 } else { first.now },
         }
     }
 
@@ -187,8 +212,51 @@ impl<C: Control> Flow<C> {
         }
     }
 
+    #[cfg(target_arch = "bpf")]
     fn tell(&mut self, event: impl Into<Event>) {
         self.control.on(&event.into());
+    }
+
+    #[cfg(not(target_arch = "bpf"))]
+    fn tell(&mut self, event: impl Into<Event>) {
+        let mut event = event.into();
+        let Some(exchange) = &mut self.exchange else { return self.control.on(&event) };
+        let heard = exchange.complete(&mut event);
+        self.control.on(&event);
+        if heard {
+            exchange.answer(&mut self.control);
+        }
+    }
+
+    /// Its options.
+    #[cfg(not(target_arch = "bpf"))]
+    fn exchange(&mut self) -> (&mut Exchange, &mut C) {
+        let generation = self.generation;
+        let exchange = self.exchange.get_or_insert_with(|| Box::new(Exchange::new(generation)));
+        (exchange, &mut self.control)
+    }
+
+    /// An event about options: an ACK with one has arrived, or a segment has left with one.
+    #[cfg(not(target_arch = "bpf"))]
+    pub fn on_option(&mut self, event: &KernelEvent) {
+        let (exchange, control) = self.exchange();
+        match event.kind {
+            kind::HEARD => exchange.hear(event),
+            _ => exchange.wrote(event, control),
+        }
+    }
+
+    /// The options for its next segments, for the kernel part, if they have changed.
+    #[cfg(not(target_arch = "bpf"))]
+    pub fn outgoing(&mut self) -> Option<Vec<u8>> {
+        let exchange = self.exchange.as_mut()?;
+        exchange.changes(self.control.controller().decision().probe.is_some())
+    }
+
+    /// The options of the segment that left last with some, as the algorithm gave them.
+    #[cfg(not(target_arch = "bpf"))]
+    pub fn wrote(&self) -> Option<Block> {
+        self.exchange.as_ref()?.last()
     }
 
     fn tell_sent(&mut self, mut sent: Sent, app_limited: bool) {

@@ -1,7 +1,7 @@
 //! Programs at a network device (tcx): loaded, attached, and removed when their descriptors are
 //! closed.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use super::found::PREFIX;
 use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types, update};
@@ -33,6 +33,29 @@ pub struct Attached {
     pub maps: Vec<Map>,
 }
 
+/// All maps of an object, and those of them that are not in `shared` and thus created.
+pub(super) fn with_shared(
+    object: &Object,
+    shared: &[Map],
+    types: BorrowedFd<'_>,
+) -> Result<(Vec<Map>, Vec<Map>), LoadError> {
+    let (mut all, mut maps) = (Vec::new(), Vec::new());
+    for spec in &object.maps {
+        let copied = |map: &Map| {
+            let fd = map.fd.try_clone().map_err(failed("share a map"))?;
+            Ok(Map { name: map.name.clone(), fd })
+        };
+        if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
+            all.push(copied(map)?);
+        } else {
+            let map = create_map(PREFIX, spec, types)?;
+            all.push(copied(&map)?);
+            maps.push(map);
+        }
+    }
+    Ok((all, maps))
+}
+
 /// Attaches the programs of an object to a device of this network namespace. Maps in `shared` are
 /// used by name; the others are created.
 pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, LoadError> {
@@ -46,20 +69,7 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
     let sections = PLACES.map(|(section, _)| section);
     let object = Object::read_sections(object, &sections).ok_or(LoadError::BadObject)?;
     let types = load_types(&object)?;
-    let (mut all, mut maps) = (Vec::new(), Vec::new());
-    for spec in &object.maps {
-        let copied = |map: &Map| {
-            let fd = map.fd.try_clone().map_err(failed("share a map"))?;
-            Ok(Map { name: map.name.clone(), fd })
-        };
-        if let Some(map) = shared.iter().find(|map| map.name == spec.name) {
-            all.push(copied(map)?);
-        } else {
-            let map = create_map(PREFIX, spec, types.as_fd())?;
-            all.push(copied(&map)?);
-            maps.push(map);
-        }
-    }
+    let (all, maps) = with_shared(&object, shared, types.as_fd())?;
     let settings = all.iter().find(|map| map.name == "device").ok_or(LoadError::BadObject)?;
     let mut value = [0; 8];
     value[..4].copy_from_slice(&link_header.to_ne_bytes());

@@ -5,7 +5,7 @@ use std::io::{self, BufWriter};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use selfclock_congestion::failure::Failure;
@@ -16,6 +16,7 @@ use super::found::{Found, PREFIX, find};
 use super::latency::Histogram;
 use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types, update};
 use super::object::Object;
+use super::options::{Carrier, OptionCounts};
 use super::register::{Registration, map_id};
 use super::ring::Ring;
 use super::slots::{Control, SLOTS, SlotCounts, Slots, Totals};
@@ -48,6 +49,8 @@ pub struct Options {
     pub realtime: bool,
     /// Device of this network namespace that reports each data packet.
     pub sent: Option<String>,
+    /// Directory of cgroup v2: connections of its processes carry the algorithm's TCP options.
+    pub options: Option<PathBuf>,
     /// File in which events and answers are recorded.
     pub record: Option<PathBuf>,
 }
@@ -78,6 +81,8 @@ pub struct Status {
     pub totals: Totals,
     /// Kernel counters of ended connections, summed.
     pub ended: SlotCounts,
+    /// Counters of TCP options; `None` without.
+    pub options: Option<OptionCounts>,
     /// From an event to its answer.
     pub latency: Histogram,
     /// Processor time of the loop, and the share spent on events, ns.
@@ -100,6 +105,7 @@ pub struct Session {
     shared: Shared,
     registration: Mutex<Option<Registration>>,
     tap: Mutex<Option<Attached>>,
+    carrier: Mutex<Option<Arc<Carrier>>>,
     writer: Mutex<Option<Record>>,
     stop: AtomicBool,
     status: Mutex<Status>,
@@ -179,6 +185,11 @@ impl Session {
         let shared = Shared::new(&maps)?;
         let loaded = load(&object, own_types, &maps, &types)?;
         let tap = options.sent.as_ref().map(|device| attach(TAP, &maps, device)).transpose()?;
+        let carrier = options
+            .options
+            .as_ref()
+            .map(|cgroup| Carrier::attach(&options.selection, &maps, cgroup))
+            .transpose()?;
         shared.ring.skip();
         let registration = loaded.register(&options.name)?;
         // Only after registration: an unregistered session must not create a record.
@@ -192,12 +203,13 @@ impl Session {
             [map_number(&maps, "slots")?, map_number(&maps, "events")?, map_number(&maps, "free_slots")?];
         shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
-        let tap = Mutex::new(tap);
+        let (tap, carrier) = (Mutex::new(tap), Mutex::new(carrier.map(Arc::new)));
         Ok(Self {
             options,
             shared,
             registration,
             tap,
+            carrier,
             writer,
             stop: AtomicBool::new(false),
             status,
@@ -223,6 +235,7 @@ impl Session {
     pub fn stop(&self) {
         *locked(&self.registration) = None;
         *locked(&self.tap) = None;
+        *locked(&self.carrier) = None;
         self.stop.store(true, Ordering::Release);
     }
 }
@@ -234,6 +247,7 @@ struct Loop<'a> {
     poll: Poll,
     bridge: Bridge<Controller, Make<'a>>,
     writer: Option<Record>,
+    carrier: Option<Arc<Carrier>>,
     status: &'a Mutex<Status>,
     /// Periodic report.
     own: Status,
@@ -248,8 +262,9 @@ impl<'a> Loop<'a> {
     fn new(session: &'a Session, writer: Option<Record>) -> Self {
         let Session { options, shared, status, .. } = session;
         let make: Make<'a> = Box::new(|setup| options.selection.controller(setup));
-        let own = Status::default();
-        Self { shared, poll: options.poll, bridge: Bridge::new(make), writer, status, own }
+        let bridge = Bridge::new(make).with_partner(options.selection.partner());
+        let carrier = locked(&session.carrier).clone();
+        Self { shared, poll: options.poll, bridge, writer, carrier, status, own: Status::default() }
     }
 
     fn run(mut self, stop: &AtomicBool) {
@@ -302,7 +317,7 @@ impl<'a> Loop<'a> {
 
     /// Answers all pending events.
     fn drain(&mut self) -> usize {
-        let Self { shared, bridge, writer, own, .. } = self;
+        let Self { shared, bridge, writer, carrier, own, .. } = self;
         shared.ring.drain(4096, |event| {
             let (answer, ended) = bridge.on(event);
             if let Some(answer) = &answer {
@@ -311,6 +326,10 @@ impl<'a> Loop<'a> {
                 if answer.flags & crate::bridge::flags::GIVE_UP != 0 {
                     note_failure(&mut own.failures, bridge.flows(), event);
                 }
+            }
+            if let (Some(carrier), Some((key, options))) = (&carrier, bridge.take_outgoing()) {
+                // Only a lack of memory stops it; the peer then gets no option.
+                let _ = carrier.put(key, &options);
             }
             if let Some(writing) = writer
                 && let Err(error) = writing.write(&Entry { event: *event, answer })
@@ -325,9 +344,10 @@ impl<'a> Loop<'a> {
     }
 
     fn publish(&mut self) {
-        let Self { shared, bridge, own, .. } = self;
+        let Self { shared, bridge, carrier, own, .. } = self;
         own.counts = bridge.counts();
         own.totals = shared.control.totals();
+        own.options = carrier.as_ref().map(|carrier| carrier.counts());
         own.time.0 = sys::thread_time();
         let status = |flow: &Flow<Controller>| FlowStatus {
             last: *flow.last(),

@@ -37,6 +37,10 @@ pub enum LoadError {
     BadName(String),
     /// The verifier refused a program: its name, and the end of the verifier's log.
     Refused(String, String),
+    /// Segments of this algorithm carry no option that real connections can carry.
+    NoOptions(String),
+    /// This is no directory of cgroup v2.
+    NoCgroup(String, io::Error),
     /// There is no such network device.
     NoDevice(String, io::Error),
     /// The device's link-layer header is not supported: its hardware type.
@@ -78,6 +82,16 @@ impl fmt::Display for LoadError {
                 "{name:?} cannot name a congestion control: 1 to 15 letters, digits, '_' and '.' can"
             ),
             Self::Refused(program, said) => write!(f, "the kernel refused the program {program:?}: {said}"),
+            Self::NoOptions(label) => write!(
+                f,
+                "segments of {label:?} carry no option of an experimental kind; those of packet-pair with \
+                 option_kind=253 or 254, and of modified-swift-start do"
+            ),
+            Self::NoCgroup(path, error) => write!(
+                f,
+                "{path:?} is no directory of cgroup v2 ({error}); processes whose connections carry options are in \
+                 one, such as /sys/fs/cgroup"
+            ),
             Self::NoDevice(device, error) => write!(f, "device {device:?}: {error}"),
             Self::NotForPackets(device, kind) => {
                 write!(

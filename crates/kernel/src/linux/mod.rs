@@ -10,6 +10,7 @@ pub mod found;
 pub mod latency;
 pub mod load;
 pub mod object;
+pub mod options;
 pub mod register;
 pub mod resident;
 pub mod ring;
