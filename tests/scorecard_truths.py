@@ -27,7 +27,7 @@ def main() -> int:
         (number,) = (each.value for each in judged.cases if each.name == name)
         return float("inf") if number is None else number
 
-    share = "its part of the goodput, 1+1, {} BDP, with reno"
+    share = "its share of the goodput, 1+1, {} BDP, with reno"
     bbr3 = found["bbr3", "S8"]
     truths = {
         # Lakshman and Madhow 1997: between 1 and 2.

@@ -241,7 +241,7 @@ def test_harm() -> None:
     # Half of the rate is lost; the round-trip time has doubled; an improvement over running alone
     # is no harm.
     assert sharing.harm("rate", 10.0, 5.0) == 0.5
-    assert sharing.harm("p95 round-trip time", 0.1, 0.2) == 0.5
+    assert sharing.harm("p95 RTT", 0.1, 0.2) == 0.5
     assert sharing.harm("rate", 10.0, 12.0) == sharing.harm("loss", 0.02, 0.01) == 0.0
     assert sharing.harm("loss", 0.0, 0.01) == 1.0
 

@@ -121,7 +121,7 @@ def test_only_a_dumbbell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     set_command([])
     said = capsys.readouterr().err
     assert ended.value.code == 2
-    assert "a twin is made of a dumbbell; this is a parking-lot" in said
+    assert "a twin needs a dumbbell; this is a parking-lot" in said
     assert said.strip().count("\n") == 0
     assert not (tmp_path / "out").exists()
 

@@ -14,7 +14,7 @@ pub enum PlanError {
     #[error("unknown node {0:?}")]
     UnknownNode(String),
     /// Two nodes, links or flows share a name.
-    #[error("a second {what} {name:?}")]
+    #[error("duplicate {what} {name:?}")]
     Twice {
         /// "node", "link" or "flow".
         what: &'static str,
