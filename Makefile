@@ -19,7 +19,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
-  mutants fuzz coverage clean live-test live-validation live-endurance quic-scorecards \
+  mutants fuzz coverage clean growth live-test live-validation live-endurance quic-scorecards \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench
@@ -64,6 +64,8 @@ help:
 	@echo '                         and rust-src'
 	@echo 'make kernel-float        200 million operations of their arithmetic against this CPU'
 	@echo 'make load                100,000 flows, a day, 1 Tbit/s, 10,000 nodes'
+	@echo 'make growth              the cost of a packet-hop with 1 to 10,000 flows, one RTT or many;'
+	@echo '                         on an idle machine'
 	@echo 'make live-test           selfclock emulate as root, and the examples of its page'
 	@echo 'make live-validation     this kernel'"'"'s TCP on the emulator against the simulator, into'
 	@echo '                         docs/validation-linux.md; 12 minutes, as root, on an idle machine'
@@ -362,6 +364,10 @@ kernel-float: | prerequisites
 # The heaviest scenarios in full, with their time and memory.
 load: build
 	$(BIN)/python tests/load.py
+
+# The cost of a packet-hop with 1 to 10,000 flows, on an idle machine.
+growth: build
+	$(BIN)/python tests/growth.py
 
 live-test: build
 	$(BIN)/pytest -m live

@@ -36,6 +36,9 @@ const KIND_SHIFT: u32 = 28;
 /// Set in the order number of a packet: it comes after all timers.
 const PACKET: u64 = 1 << 63;
 
+/// In the place of a timer lane: an event in none.
+const ALONE: u32 = u32::MAX;
+
 /// Bits of a packet's number on its link. They overflow after more than an hour at 100 Gbit/s: its
 /// packets then sort with the next link's.
 const NUMBER_BITS: u32 = 35;
@@ -225,6 +228,14 @@ impl EventQueue {
         }
     }
 
+    /// Adds an event, other than for packets, that is among the next ones: it enters no lane, whose
+    /// place would be behind those of all later timers.
+    #[inline]
+    pub fn push_alone(&mut self, time: Time, target: Target) {
+        let target = target.pack();
+        self.push_entry(Entry::new(time, timer_order(target), target, ALONE));
+    }
+
     /// Schedules an opening of epochs, before all other events of that time.
     fn push_opening(&mut self, time: Time) {
         self.push_entry(Entry::new(time, 0, Target::Opening.pack(), 0));
@@ -313,6 +324,10 @@ impl EventQueue {
             return None;
         }
         let lane = first.lane();
+        if lane == ALONE {
+            drop_first(near, far);
+            return Some(Target::unpack(first.target()));
+        }
         let timed = timers.take_first(lane, |next| match next {
             Some(&Timed { time, target }) => {
                 replace_first(near, far, Entry::new(time, timer_order(target), target, lane));
@@ -340,8 +355,10 @@ impl EventQueue {
     pub fn len(&self) -> usize {
         let near = (0..NEAR).map(|place| self.near.get(place)).filter(|entry| !entry.is_none());
         let entries = near.chain(self.far.iter().copied());
-        let packets = entries.filter(|entry| matches!(Target::unpack(entry.target()), Target::Packets(_)));
-        self.timers.len() + packets.count()
+        let others = entries.filter(|entry| {
+            entry.lane() == ALONE || matches!(Target::unpack(entry.target()), Target::Packets(_))
+        });
+        self.timers.len() + others.count()
     }
 }
 
@@ -460,7 +477,8 @@ mod tests {
         for step in [1, 3, 5, 11, timers.len() - 1] {
             let mut queue = EventQueue::default();
             for position in 0..timers.len() {
-                queue.push(at(7), timers[position * step % timers.len()]);
+                let timer = timers[position * step % timers.len()];
+                if position % 3 == 0 { queue.push_alone(at(7), timer) } else { queue.push(at(7), timer) }
             }
             let popped: Vec<Target> = std::iter::from_fn(|| queue.pop()).collect();
             assert_eq!(popped, timers);
@@ -484,7 +502,8 @@ mod tests {
             let mut list: Vec<(u64, u32)> = Vec::new();
             for (adds, time, index) in steps {
                 if adds {
-                    queue.push(at(time), Target::Release(index));
+                    let target = Target::Release(index);
+                    if index % 3 == 0 { queue.push_alone(at(time), target) } else { queue.push(at(time), target) }
                     list.push((time, index));
                 } else {
                     queue.pop();

@@ -141,7 +141,7 @@ impl Network {
         let Some(managed) = self.links[link].managed_mut() else { return };
         if !managed.is_empty() && !managed.transmitter_event {
             managed.transmitter_event = true;
-            events.push(free_at, Target::Transmitter(link as u32));
+            events.push_alone(free_at, Target::Transmitter(link as u32));
         }
     }
 

@@ -91,6 +91,22 @@ impl CoDelState {
         self.bytes -= u64::from(packet.size);
     }
 
+    /// A packet arrives at the empty queue and is taken at once: its sojourn is zero, so it is
+    /// neither dropped nor marked.
+    #[inline]
+    pub fn pass(&mut self, packet: &Packet) {
+        self.on_enqueue(packet);
+        self.on_removed(packet);
+        self.first_above_time = None;
+        self.dropping = false;
+    }
+
+    /// [`CoDelState::dequeue`] of an empty queue.
+    #[inline]
+    pub fn find_empty(&mut self) {
+        self.first_above_time = None;
+    }
+
     /// The next packet of this queue, and whether it may be dropped: `dodequeue` of section 5.6.
     fn take(
         &mut self,

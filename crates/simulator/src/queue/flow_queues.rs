@@ -63,19 +63,26 @@ impl<S: QueueState> FlowQueues<S> {
         &mut self.queues[index as usize]
     }
 
-    /// The finalizer of SplitMix64 (Steele, Lea and Flood 2014).
+    /// A packet enters a queue; others are dropped if there is no room.
     pub fn push(&mut self, index: u32, packet: Packet, work: &mut Work) {
         let queue = &mut self.queues[index as usize];
         queue.bytes += u64::from(packet.size);
         queue.waiting.push(packet);
         work.entered(&packet);
+        self.activate(index);
+        // Those that are dropped may be smaller than the one that came.
+        while work.backlog.is_over() && self.drop_from_fattest(work) {}
+    }
+
+    /// A queue without packets is new when one enters it.
+    #[inline]
+    pub fn activate(&mut self, index: u32) {
+        let queue = &mut self.queues[index as usize];
         if !queue.is_active {
             queue.is_active = true;
             queue.deficit = self.quantum;
             self.new.push(index);
         }
-        // Those that are dropped may be smaller than the one that came.
-        while work.backlog.is_over() && self.drop_from_fattest(work) {}
     }
 
     /// "The queue with the largest current byte count" loses half of its packets from the head, at
@@ -99,12 +106,13 @@ impl<S: QueueState> FlowQueues<S> {
         batch > 0
     }
 
-    /// The next packet in the order of the queues; `take` takes the next one of a queue, and keeps
-    /// its `bytes`.
+    /// The next packet in the order of the queues; `take` takes the next one of the queue at an
+    /// index, and keeps its `bytes`.
+    #[inline]
     pub fn serve(
         &mut self,
         work: &mut Work,
-        mut take: impl FnMut(&mut FlowQueue<S>, &mut Work) -> Option<Packet>,
+        mut take: impl FnMut(u32, &mut FlowQueue<S>, &mut Work) -> Option<Packet>,
     ) -> Option<Packet> {
         loop {
             let from_new = !self.new.is_empty();
@@ -117,7 +125,7 @@ impl<S: QueueState> FlowQueues<S> {
                 self.old.push(index);
                 continue;
             }
-            if let Some(packet) = take(queue, work) {
+            if let Some(packet) = take(index, queue, work) {
                 queue.deficit -= i64::from(packet.size);
                 return Some(packet);
             }

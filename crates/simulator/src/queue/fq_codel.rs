@@ -3,10 +3,10 @@
 
 use super::codel::{self, CoDelState};
 use super::flow_queues::{FlowQueues, QueueState};
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{Decision, Discipline, LinkSite, Work};
 use crate::named::settings;
 use crate::packet::Packet;
-use selfclock_congestion::units::{Bytes, Duration};
+use selfclock_congestion::units::{Bytes, Duration, Time};
 
 selfclock_congestion::parameters! {
     /// Settings of FQ-CoDel.
@@ -62,11 +62,29 @@ impl Discipline for FqCoDel {
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         let codel = &self.codel;
-        self.flows.serve(work, |queue, work| {
+        self.flows.serve(work, |_, queue, work| {
             let packet = queue.state.dequeue(codel, &mut queue.waiting, work);
             queue.bytes = queue.state.bytes();
             packet
         })
+    }
+
+    /// The packet finds all queues empty, and is the next one however many turns come first.
+    fn decide(&mut self, packet: &mut Packet, _start: Time, work: &mut Work) -> Decision {
+        if !work.backlog.has_room(packet.size) {
+            return Decision::Later;
+        }
+        let own = self.flows.index_of(packet.flow);
+        self.flows.activate(own);
+        self.flows.serve(work, |index, queue, _| {
+            if index != own {
+                queue.state.find_empty();
+                return None;
+            }
+            queue.state.pass(packet);
+            Some(*packet)
+        });
+        Decision::Passes
     }
 
     fn for_each(&self, show: &mut dyn FnMut(&Packet)) {

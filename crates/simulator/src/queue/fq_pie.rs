@@ -100,7 +100,7 @@ impl Discipline for FqPie {
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         let pie = &self.pie;
-        self.flows.serve(work, |queue, work| {
+        self.flows.serve(work, |_, queue, work| {
             Self::catch_up(pie, queue, work);
             let packet = queue.waiting.pop()?;
             queue.bytes -= u64::from(packet.size);

@@ -31,15 +31,25 @@ pub trait Discipline: Sized {
     fn enqueue(&mut self, packet: Packet, work: &mut Work);
     /// The next packet to transmit.
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet>;
-    /// [`Discipline::decide`] may decide.
+    /// [`Discipline::decide`] may decide about a packet that has to wait.
     const DECIDES: bool = false;
-    /// Shortcut for one FIFO of which nothing is held, where it is known now what would become of a
+    /// Shortcut for a queue of which nothing is held, where it is known now what would become of a
     /// packet that arrives now and whose transmission would begin at `start`. Does all that
     /// `enqueue` now and `dequeue` then would do, and says so; the packet may be marked. `work`
     /// counts as waiting the packets that have passed in this way and whose transmission is still
     /// to begin.
-    fn decide(&mut self, _packet: &mut Packet, _start: Time, _work: &mut Work) -> Decision {
-        Decision::Later
+    ///
+    /// With [`Discipline::DECIDES`] unset, it is called only where transmission begins now.
+    #[inline]
+    fn decide(&mut self, packet: &mut Packet, _start: Time, work: &mut Work) -> Decision {
+        self.enqueue(*packet, work);
+        match self.dequeue(work) {
+            None => Decision::Dropped,
+            Some(next) => {
+                *packet = next;
+                Decision::Passes
+            }
+        }
     }
     /// Processes everything due until `now` of `work`'s backlog, for [`Discipline::decide`], and
     /// returns when something is due next.
@@ -144,7 +154,8 @@ pub struct ManagedQueue {
     counts_packet_in_service: bool,
     /// When the discipline has something to do whether or not packets come.
     pub due: Time,
-    /// [`ManagedQueue::decide`] may decide, as long as nothing is held.
+    /// As long as nothing is held, [`ManagedQueue::decide`] may also decide about a packet that
+    /// has to wait.
     pub decides: bool,
     /// The link's event, that its transmitter is free, stands in the event queue.
     pub transmitter_event: bool,
@@ -164,7 +175,7 @@ impl ManagedQueue {
             discipline,
             work,
             counts_packet_in_service,
-            due: if decides { Time::ZERO } else { Time::NEVER },
+            due: Time::ZERO,
             decides,
             transmitter_event: false,
             waited: 0,

@@ -41,10 +41,11 @@ impl Link {
     /// Shortcut of [`Link::enqueue`] and of the [`Link::dequeue`] that would follow: where the
     /// discipline can decide a packet's fate now, it need not be held until its turn.
     ///
-    /// Applies where nothing is held, the link has no imperfections and packets are not recorded.
-    /// Packets that have passed wait in the drop-tail queue, whose times are known. `Some`: when
-    /// the packet is at the far end, unless it is dropped. `queues_decide_alike` in
-    /// `tests/queues.rs` runs networks with and without it.
+    /// Applies where nothing is held, the link has no imperfections and packets are not recorded;
+    /// for most disciplines, where the transmitter is free as well. Packets that have passed wait
+    /// in the drop-tail queue, whose times are known. `Some`: when the packet is at the far end,
+    /// unless it is dropped. `queues_decide_alike` in `tests/queues.rs` runs networks with and
+    /// without it.
     #[inline]
     pub(in crate::network) fn decide(
         &mut self,
@@ -55,7 +56,7 @@ impl Link {
         let Rare { imperfections: None, managed: Some(managed), .. } = self.rare.as_deref()? else {
             return None;
         };
-        if !managed.decides || !managed.is_empty() {
+        if !managed.is_empty() || self.free_at > now && !managed.decides {
             return None;
         }
         self.catch_up(now, samples);
