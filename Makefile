@@ -332,7 +332,7 @@ kernel-test: build
 
 # Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
-	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_own.py
+	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_custom.py
 
 # A million events of each of five algorithms, decided in the kernel, replayed bit for bit;
 # EVENTS=N makes it shorter.

@@ -24,8 +24,8 @@ from lab import MSS, Path2, Run, Transfer, names
 from simulated import simulate
 
 from selfclock.algorithms import algorithms
+from selfclock.custom import load_algorithms
 from selfclock.kernel import replay
-from selfclock.own import load_algorithms
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,6 +4,8 @@
 extern crate alloc;
 
 pub mod bridge;
+#[cfg(not(target_arch = "bpf"))]
+pub mod custom;
 pub mod event;
 #[cfg(target_os = "linux")]
 pub mod linux;
@@ -13,8 +15,6 @@ pub mod log;
 pub mod native;
 #[cfg(target_os = "linux")]
 pub mod objects;
-#[cfg(not(target_arch = "bpf"))]
-pub mod own;
 #[cfg(not(target_arch = "bpf"))]
 pub mod phase;
 #[cfg(not(target_arch = "bpf"))]

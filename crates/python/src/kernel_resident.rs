@@ -11,7 +11,7 @@ use selfclock_kernel::objects::{OBJECTS, object_of};
 use serde_json::{Value, json};
 
 use crate::kernel::Chosen;
-use crate::kernel_own;
+use crate::kernel_custom;
 
 /// The algorithms that are compiled for the kernel, as JSON text.
 #[pyfunction]
@@ -46,7 +46,7 @@ pub fn kernel_describe(contents: &[u8]) -> Option<&str> {
 /// Returns the algorithm with its settings.
 #[pyfunction]
 pub fn kernel_load_object(py: Python<'_>, contents: &[u8], settings: &str, name: &str) -> PyResult<String> {
-    let (selection, label) = kernel_own::selection(contents, settings).map_err(PyValueError::new_err)?;
+    let (selection, label) = kernel_custom::selection(contents, settings).map_err(PyValueError::new_err)?;
     let loaded = py.detach(|| install(contents, &selection, &label, name));
     loaded.map(|_| label).map_err(|error: LoadError| PyOSError::new_err(error.to_string()))
 }

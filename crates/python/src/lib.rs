@@ -18,10 +18,10 @@ mod interrupt;
 #[cfg(target_os = "linux")]
 mod kernel;
 #[cfg(target_os = "linux")]
+mod kernel_custom;
+#[cfg(target_os = "linux")]
 mod kernel_edge;
 mod kernel_log;
-#[cfg(target_os = "linux")]
-mod kernel_own;
 #[cfg(target_os = "linux")]
 mod kernel_resident;
 mod memory;

@@ -61,7 +61,7 @@ pub fn install(
 }
 
 /// The description that `selfclock kernel build` adds to an object: JSON of
-/// [`crate::own::describe`]. `None` in a prebuilt object, or if this is no object.
+/// [`crate::custom::describe`]. `None` in a prebuilt object, or if this is no object.
 pub fn description(object: &[u8]) -> Option<&str> {
     let elf = Elf::read(object)?;
     let section = elf.find(".selfclock")?;

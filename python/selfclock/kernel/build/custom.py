@@ -55,7 +55,7 @@ selfclock_kernel::object! {{ {control}, {words}, |setup, next| {make} }}
 """
 _PROGRAM = """{uses}
 fn main() -> std::process::ExitCode {{
-    selfclock_kernel::own::main::<P, _>(
+    selfclock_kernel::custom::main::<P, _>(
         |registry| registry.{register}(P::default()),
         |selection, setup| {{
             {built_in}
@@ -172,7 +172,7 @@ def _sources(own: _Crate, kind: str, path: str) -> tuple[str, str]:
         uses=uses,
         register=register,
         built_in=_BUILT_IN.format(partner=partner) if partner else "",
-        make=make.format(own="selfclock_kernel::own::configured::<P>(selection)", built_in="partner"),
+        make=make.format(own="selfclock_kernel::custom::configured::<P>(selection)", built_in="partner"),
     )
     return library, program
 

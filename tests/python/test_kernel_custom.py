@@ -167,7 +167,7 @@ def test_replay_by_a_program(tmp_path: Path) -> None:
     """Its output is the extent of the replay; its message is the error."""
     (tmp_path / "events.log").write_bytes(b"")
     program = tmp_path / "mine.replay"
-    done = {"algorithm": "mine", "about": "here", "events": 3, "answers": 2, "flows": 1, "phases": {}}
+    done = {"algorithm": "mine", "about": "here", "events": 3, "answers": 2, "options": 0, "flows": 1, "phases": {}}
 
     def answers(script: str) -> None:
         program.write_text(f"#!/bin/sh\n{script}\n")

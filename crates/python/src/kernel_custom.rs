@@ -10,8 +10,8 @@ use congestion::registry::Registry;
 use congestion::state::WindowState;
 use congestion::{Acknowledged, LossDetected, Selection, Timeout};
 use selfclock_congestion as congestion;
+use selfclock_kernel::custom::LAYOUT;
 use selfclock_kernel::linux::resident::description;
-use selfclock_kernel::own::LAYOUT;
 use serde_json::Value;
 
 use crate::control::{kept, registry};

@@ -145,11 +145,12 @@ pub fn run<P: Custom + Words + Default, A: Composition + Debug>(
             let phases: Vec<_> =
                 done.phases.iter().map(|(phase, count)| format!("{}: {count}", quoted(phase))).collect();
             Ok(format!(
-                "{{\"algorithm\": {}, \"about\": {}, \"events\": {}, \"answers\": {}, \"flows\": {}, \"phases\": {{{}}}}}\n",
+                "{{\"algorithm\": {}, \"about\": {}, \"events\": {}, \"answers\": {}, \"options\": {}, \"flows\": {}, \"phases\": {{{}}}}}\n",
                 quoted(&selection.label()),
                 quoted(reader.about()),
                 done.events,
                 done.answers,
+                done.options,
                 done.flows,
                 phases.join(", ")
             ))

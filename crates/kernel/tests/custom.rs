@@ -14,8 +14,8 @@ use selfclock_congestion::start::slow_start::{Parameters as SlowStartParameters,
 use selfclock_congestion::state::WindowState;
 use selfclock_congestion::{Controller, Registry, Selection, Setup, parameters};
 use selfclock_kernel::bridge::Bridge;
+use selfclock_kernel::custom::{configured, describe, run};
 use selfclock_kernel::log::{Entry, Reader, Writer};
-use selfclock_kernel::own::{configured, describe, run};
 use selfclock_kernel::series::series_under;
 
 parameters! {
