@@ -241,7 +241,7 @@ C2 = [
             "compare reno --queue codell": (2, 'did you mean "codel"?'),
             "compare reno --queue codel:target=5": (2, "5 has no unit"),
             "compare reno --queue codel:tarket=5ms": (2, 'did you mean "target"?'),
-            "compare reno --buffer 1bdp --queue codel:limit=9packets": (2, "buffer|leave one of them out"),
+            "compare reno --buffer 1bdp --queue codel:limit=9packets": (2, "buffer|omit one"),
             "compare reno --ecn on": (2, "off, classic, accurate, auto"),
             "compare bbr3 --ecn accurate": (2, "does not respond to the marks|--ecn auto"),
             "compare reno --seeds 0": (2, "seeds"),

@@ -13,7 +13,7 @@ import pytest
 from selfclock import _core
 from selfclock.cli import main
 from selfclock.kernel import KernelError, load_object
-from selfclock.kernel.build import BuildError, build_crate, own, tools
+from selfclock.kernel.build import BuildError, build_crate, custom, tools
 from selfclock.kernel.build.loops import refuse_loops
 from selfclock.kernel.build.lower import LoweringError, lower
 from selfclock.kernel.record import PARTIAL, RecordError, UnknownAlgorithmError, complete, replay
@@ -104,7 +104,7 @@ def refused(crate: Path) -> str:
 
 def test_crates_that_are_no_algorithm(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Each in one line, before anything is compiled."""
-    monkeypatch.setattr(own, "find", lambda: tools.Tools("clang", {}, "cargo"))
+    monkeypatch.setattr(custom, "find", lambda: tools.Tools("clang", {}, "cargo"))
     assert refused(tmp_path) == ": there is no Cargo.toml; name the folder of a crate"
     manifest = tmp_path / "Cargo.toml"
     manifest.write_text("")
@@ -115,7 +115,7 @@ def test_crates_that_are_no_algorithm(monkeypatch: pytest.MonkeyPatch, tmp_path:
     }  # fmt: skip
     library = {**package, "name": "selfclock-congestion", "manifest_path": str(congestion)}
     known: dict[str, Any] = {"packages": [], "target_directory": str(tmp_path), "workspace_root": str(tmp_path)}
-    monkeypatch.setattr(own, "run", lambda *_, **__: json.dumps(known))
+    monkeypatch.setattr(custom, "run", lambda *_, **__: json.dumps(known))
     congestion.parent.mkdir(parents=True)
     congestion.write_text("")
     assert "this is no package" in refused(tmp_path)
@@ -140,9 +140,9 @@ def test_crates_that_are_no_algorithm(monkeypatch: pytest.MonkeyPatch, tmp_path:
 def test_dependencies_are_the_same_packages() -> None:
     """Cargo distinguishes packages by their source: a path, or a repository with its reference."""
     folder = Path("/somewhere/crates/kernel")
-    assert own._dependency(None, folder) == '{ path = "/somewhere/crates/kernel" }'
+    assert custom._dependency(None, folder) == '{ path = "/somewhere/crates/kernel" }'
     source = "git+https://example.org/selfclock?branch=main#0123abcd"
-    assert own._dependency(source, folder) == '{ git = "https://example.org/selfclock", branch = "main" }'
+    assert custom._dependency(source, folder) == '{ git = "https://example.org/selfclock", branch = "main" }'
 
 
 def test_the_standard_library_is_missing() -> None:

@@ -130,4 +130,4 @@ def test_the_server_runs_until_it_is_interrupted(
     assert capsys.readouterr().out.startswith("http://127.0.0.1:")
     with pytest.raises(SystemExit, match="2"):
         main(["lab", "--set", "duration=3 s"])
-    assert "none is given" in capsys.readouterr().err
+    assert "--set needs a scenario to change" in capsys.readouterr().err

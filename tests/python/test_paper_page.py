@@ -118,8 +118,8 @@ def test_a_row_says_what_ran_and_leads_to_its_figure_and_scenarios(page: str) ->
     assert 'href="#sample.figure.figure-8"' in printed
     assert re.findall(r'data-name="([^"]*)"', printed) == ["alone", "many"]
     assert "(3 seeds)" in printed
-    assert "recorded, not run now" in row(page, "slow")
-    assert "recorded, not run now" not in printed
+    assert "recorded earlier, not run now" in row(page, "slow")
+    assert "recorded earlier, not run now" not in printed
 
 
 def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) -> None:

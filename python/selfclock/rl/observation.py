@@ -28,18 +28,17 @@ class Feature:
 #: The numbers of an observation, in order. Unless stated otherwise they count payload in the
 #: interval just ended.
 FEATURES = (
-    Feature("sent", "Mbit/s", 0, 1e6, "what was sent, retransmissions too"),
-    Feature("delivered", "Mbit/s", 0, 1e6, "what was acknowledged or SACKed"),
-    Feature("lost", "share", 0, 1, "what was marked lost, of what was delivered or lost"),
-    Feature("marked", "share", 0, 1, "what was marked congestion-experienced, of what was delivered; "
-            "with classic ECN 1 if an echo came"),
-    Feature("rtt", "ms", 0, 1e6, "mean of the round-trip times measured; without any the last; 0 before the first"),
-    Feature("rtt_min", "ms", 0, 1e6, "smallest round-trip time of the episode; 0 before the first"),
-    Feature("rtt_slope", "s/s", -1e3, 1e3, "change of `rtt` since the interval before, per second"),
-    Feature("window", "segments", 0, 1e9, "congestion window; 1 after a timeout"),
+    Feature("sent", "Mbit/s", 0, 1e6, "sending rate, retransmissions included"),
+    Feature("delivered", "Mbit/s", 0, 1e6, "rate of data acknowledged or SACKed"),
+    Feature("lost", "share", 0, 1, "data declared lost, as a share of data delivered or lost"),
+    Feature("marked", "share", 0, 1, "CE-marked share of data delivered; with classic ECN 1 if an echo arrived"),
+    Feature("rtt", "ms", 0, 1e6, "mean RTT; without a sample the previous value; 0 before the first"),
+    Feature("rtt_min", "ms", 0, 1e6, "minimum RTT of the episode; 0 before the first sample"),
+    Feature("rtt_slope", "s/s", -1e3, 1e3, "change of `rtt` since the previous interval, per second"),
+    Feature("window", "segments", 0, 1e9, "congestion window; 1 after an RTO"),
     Feature("pacing", "Mbit/s", 0, 1e6, "pacing rate on the wire; 0: none"),
     Feature("in_flight", "segments", 0, 1e9, "in flight at the end"),
-    Feature("timeouts", "number", 0, 1e6, "expiries of the retransmission timer"),
+    Feature("timeouts", "number", 0, 1e6, "RTOs"),
     Feature("interval", "ms", 0, 1e6, "length of the interval; 0 at the beginning of an episode"),
 )  # fmt: skip
 
