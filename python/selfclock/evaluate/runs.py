@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -52,6 +53,8 @@ class Lab:
         threads: int | None = None,
     ) -> None:
         """Run the missing ones. A failing run ends it."""
+        # Polars would import NumPy with its first array, and panic at a Ctrl-C that arrives meanwhile.
+        importlib.import_module("numpy")
         jobs: list[Wanted] = []
         for experiment, subject in wanted:
             if (experiment.name, subject.label) in self._read:
