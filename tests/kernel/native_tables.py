@@ -25,7 +25,7 @@ import polars as pl
 from events import Measured, measure
 from lab import Path2
 from native_proof import loaded
-from validation import head, loopback, row
+from validation import head, row
 
 import selfclock as sc
 from selfclock import _core, kernel
@@ -153,6 +153,28 @@ def kernels_own(which: str) -> Iterator[tuple[str, set[int]]]:
             subprocess.run(["bpftool", "struct_ops", "unregister", "id", number], capture_output=True, check=True)
     finally:
         STATISTICS.write_text(setting)
+
+
+def loopback(name: str, seconds: float) -> float:
+    """Send over the loopback device at full speed; return Gbit/s."""
+    code = (
+        "import socket, sys, threading, time\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        "def read():\n"
+        "    one, _ = listener.accept()\n"
+        "    while one.recv(1 << 20):\n"
+        "        pass\n"
+        "threading.Thread(target=read, daemon=True).start()\n"
+        "one = socket.socket()\n"
+        "one.setsockopt(6, socket.TCP_CONGESTION, sys.argv[1].encode())\n"
+        "one.connect(listener.getsockname())\n"
+        "block, sent, began = bytes(1 << 20), 0, time.monotonic()\n"
+        "while time.monotonic() - began < float(sys.argv[2]):\n"
+        "    sent += one.send(block)\n"
+        "print(sent * 8e-9 / (time.monotonic() - began))\n"
+    )
+    words = [sys.executable, "-c", code, name, str(seconds)]
+    return float(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
 
 def rates(_seconds: float) -> None:
