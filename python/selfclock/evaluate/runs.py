@@ -53,7 +53,8 @@ class Lab:
         threads: int | None = None,
     ) -> None:
         """Run the missing ones. A failing run ends it."""
-        # Polars would import NumPy with its first array, and panic at a Ctrl-C that arrives meanwhile.
+        # Polars would import NumPy with its first array, and panic at a Ctrl-C that arrives
+        # meanwhile.
         importlib.import_module("numpy")
         jobs: list[Wanted] = []
         for experiment, subject in wanted:
