@@ -274,3 +274,36 @@ def test_a_crate_with_the_standard_library(crate: Path) -> None:
     source = (crate / "src/lib.rs").read_text()
     (crate / "src/lib.rs").write_text(source.replace("#![no_std]", ""))
     assert "bad/src/lib.rs needs the standard library" in refused(crate)
+
+
+def test_build_says_what_it_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The object with its size, and the program; as JSON the same paths."""
+    made = custom.Built("mine", tmp_path / "mine.o", tmp_path / "mine.replay")
+    made.object.write_bytes(bytes(52_400))
+    asked: list[tuple[Path, Path]] = []
+
+    def build(crate: Path, out: Path) -> list[custom.Built]:
+        asked.append((crate, out))
+        return [made]
+
+    monkeypatch.setattr("selfclock.cli.kernel_resident.build_crate", build)
+    with pytest.raises(SystemExit) as ended:
+        main(["kernel", "build", "crate", "--out", "there"])
+    assert not ended.value.code
+    assert capsys.readouterr().out == f"mine: {made.object}, 52 kB; {made.program} replays its records\n"
+    with pytest.raises(SystemExit) as ended:
+        main(["kernel", "build", "crate", "--out", "there", "--json"])
+    assert not ended.value.code
+    expected = [{"algorithm": "mine", "object": str(made.object), "program": str(made.program)}]
+    assert json.loads(capsys.readouterr().out)["built"] == expected
+    assert asked == [(Path("crate"), Path("there"))] * 2
+
+
+def test_an_analysis_is_what_llvm_prints_on_standard_error(tmp_path: Path) -> None:
+    program = tmp_path / "opt"
+    program.write_text('#!/bin/sh\necho "$@" >&2\n')
+    program.chmod(0o755)
+    found = tools.Tools("clang", {"opt": str(program)}, "cargo").analysis("scalar-evolution", Path("module.bc"))
+    assert found == "-disable-output -passes=print<scalar-evolution> module.bc\n"
