@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from selfclock import cli
+from selfclock.kernel.build import BuildError, tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,6 +63,15 @@ delay = "1 ms"
 from = "a"
 to = "b"
 """
+
+
+def has_bpf_compilers() -> bool:
+    """Tell whether this machine can compile algorithms for the kernel."""
+    try:
+        tools.find()
+    except BuildError:
+        return False
+    return True
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from conftest import has_bpf_compilers
 from selfclock.kernel.build import BuildError, build, prebuilt, tools
 from selfclock.kernel.build.lower import LoweringError, lower
 
@@ -139,16 +140,8 @@ def test_what_objects_are_made_of() -> None:
     assert sorted(each.file for each in prebuilt()) == sorted(it.name for it in OBJECTS.glob("*.o"))
 
 
-def _compilers() -> bool:
-    try:
-        tools.find()
-    except BuildError:
-        return False
-    return True
-
-
 @pytest.mark.alone
-@pytest.mark.skipif(not _compilers(), reason="needs clang and LLVM 22, and rust-src: make kernel-objects")
+@pytest.mark.skipif(not has_bpf_compilers(), reason="needs clang and LLVM 22, and rust-src: make kernel-objects")
 def test_rebuilt_object_is_the_one_checked_in(tmp_path: Path) -> None:
     """The same bytes on every machine: tested with Vegas, which represents the others."""
     parts = [each for each in prebuilt() if each.label == "vegas"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from conftest import has_bpf_compilers
 from selfclock import _core
 from selfclock.cli import main
 from selfclock.kernel import KernelError, load_object
@@ -26,17 +27,9 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/rust-algorithm"
 
 
-def _compilers() -> bool:
-    try:
-        tools.find()
-    except BuildError:
-        return False
-    return True
-
-
 def compiled(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test that needs the compilers."""
-    needs = pytest.mark.skipif(not _compilers(), reason="needs clang and LLVM 22, and rust-src")
+    needs = pytest.mark.skipif(not has_bpf_compilers(), reason="needs clang and LLVM 22, and rust-src")
     return pytest.mark.alone(needs(test))  # type: ignore[no-any-return]
 
 
