@@ -52,7 +52,12 @@ impl Pacer {
 
 /// Delay of the segment after one of this size: "T scales with size".
 fn scaled(pacing: Pacing, size: Bytes) -> Duration {
-    let interval = pacing.interval.scaled(size.get(), pacing.size.get());
+    // A full segment, nearly always, needs no division.
+    let interval = if size == pacing.size {
+        pacing.interval
+    } else {
+        pacing.interval.scaled(size.get(), pacing.size.get())
+    };
     if pacing.tick.is_zero() {
         return interval;
     }
