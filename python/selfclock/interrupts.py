@@ -3,21 +3,26 @@
 While the command line is being imported nothing has been written, and a signal may end the process
 at once; this module imports almost nothing, so that it can be loaded first. From then on SIGINT,
 SIGTERM and SIGHUP raise an exception in the main thread, whose handlers remove everything
-half-written.
+half-written. An import is finished first: Python and libraries convert or drop an exception that is
+raised in the middle of one (`__set_name__` makes it a `RuntimeError`).
 """
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
 import sys
+import time
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from types import FrameType
 
 #: Signals of a closed terminal and of a system shutdown.
-ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name))
+ENDING: tuple[signal.Signals, ...] = tuple(
+    getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 class Terminated(KeyboardInterrupt):
@@ -62,14 +67,47 @@ def _end(_number: int, _frame: FrameType | None) -> NoReturn:
 
 def raise_exceptions() -> None:
     """Let the ending signals raise exceptions; ignored ones, as under `nohup`, stay ignored."""
-    if _silent:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if _silent or signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _raise)
     for number in ENDING:
         if signal.getsignal(number) is signal.SIG_DFL:
             signal.signal(number, _raise)
 
 
-def _raise(number: int, _frame: FrameType | None) -> NoReturn:
+#: Seconds that a signal waits for an import, at most: a user's module may never end.
+LONGEST_IMPORT_S = 5.0
+
+#: The signal that waits for an import, and until when.
+_waiting: list[tuple[int, float]] = []
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    if not _waiting:
+        _waiting.append((number, time.monotonic() + LONGEST_IMPORT_S))
+    number, until = _waiting[0]
+    # Never SIGINT: the second one ends the process.
+    carrier = next((each for each in ENDING if signal.getsignal(each) is _raise), None)
+    if carrier is not None and _is_importing(frame) and time.monotonic() < until:
+        _thread.start_new_thread(_come_again, (carrier,))
+        return
+    _waiting.clear()
     # A second one during the handling of the first ends the process at once.
+    if number == signal.SIGINT:
+        signal.signal(number, signal.default_int_handler)
+        raise KeyboardInterrupt
     signal.signal(number, signal.SIG_DFL)
     raise Terminated(number)
+
+
+def _is_importing(frame: FrameType | None) -> bool:
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _come_again(carrier: signal.Signals) -> None:
+    time.sleep(0.01)
+    if _waiting:
+        _thread.interrupt_main(carrier)

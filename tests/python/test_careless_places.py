@@ -216,6 +216,47 @@ def test_a_signal_leaves_nothing_half_written(files: Path, words: list[str], num
     assert left <= {RUNS, ".lock"}
 
 
+#: A module during whose import a signal comes, where Python makes an exception a `RuntimeError`.
+INTERRUPTED_IMPORT = """\
+import os, sys
+class Named:
+    def __set_name__(self, owner, name):
+        os.kill(os.getpid(), int(sys.argv[1]))
+        sum(each for each in range(10_000))
+        while ENDLESS: pass
+class Owner:
+    named = Named()
+"""
+
+#: Imports it, then waits for the exception.
+IMPORTING = """\
+import sys, time
+from selfclock import interrupts
+interrupts.LONGEST_IMPORT_S = float(sys.argv[2])
+interrupts.raise_exceptions()
+try:
+    import interrupted
+    time.sleep(30)
+except KeyboardInterrupt as error:
+    print("whole", interrupts.status(error))
+except RuntimeError as error:
+    print("broken", interrupts.status(error.__cause__))
+"""
+
+
+@POSIX
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize("endless", [False, True])
+def test_a_signal_waits_for_an_import_but_not_for_ever(tmp_path: Path, number: signal.Signals, endless: bool) -> None:
+    (tmp_path / "interrupted.py").write_text(INTERRUPTED_IMPORT.replace("ENDLESS", str(endless)), encoding="utf-8")
+    (tmp_path / "importing.py").write_text(IMPORTING, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "importing.py", str(int(number)), "0.2" if endless else "60"], cwd=tmp_path,
+        capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == (f"{'broken' if endless else 'whole'} {128 + number}\n", "")
+
+
 #: Files that pip installs, and one that signals that the package is being imported: before that,
 #: Python itself handles signals.
 STARTED = """\

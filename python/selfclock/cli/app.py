@@ -133,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Never fail on characters that the terminal cannot encode (Windows code pages).
         sys.stdout.reconfigure(errors="backslashreplace")
     # Unless the shell has told the command to ignore Ctrl-C.
-    if arguments is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    if arguments is None and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         end_at_second_interrupt()
     arguments = sys.argv[1:] if arguments is None else arguments
     set_command(arguments)
