@@ -27,6 +27,9 @@ POSIX = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
 # A shell starts background processes with SIGINT ignored, which is inherited; tests send it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+# So does `nohup` with SIGHUP.
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 SMALL = """\
 schema = 1
