@@ -19,9 +19,7 @@ impl Pacing {
     /// An interval in seconds between segments of this size on the wire, at most an hour: a
     /// connection never stalls.
     pub fn every(seconds: f64, size: Bytes) -> Self {
-        const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
-        let interval = Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST);
-        Self { interval, size, tick: Duration::ZERO }
+        Self { interval: interval(seconds), size, tick: Duration::ZERO }
     }
     /// The rate on the wire, in bytes/s, for transports configured by rate instead of interval
     /// (`sk_pacing_rate` in Linux).
@@ -32,6 +30,14 @@ impl Pacing {
     pub fn at_wire_rate(bits_per_second: f64, size: Bytes) -> Self {
         Self::every(size.get() as f64 * 8.0 / bits_per_second, size)
     }
+}
+
+/// An interval between releases: never zero, which would release everything at once, and at most an
+/// hour, so that a connection never stalls.
+#[inline]
+fn interval(seconds: f64) -> Duration {
+    const LONGEST: Duration = Duration::from_picoseconds(3600 * PICOSECONDS_PER_SECOND);
+    Duration::from_seconds(seconds).clamp(Duration::from_picoseconds(1), LONGEST)
 }
 
 /// Segments that must leave back to back and marked, because their fate is measured.
@@ -112,13 +118,18 @@ pub struct Snapshot {
     pub path: PathEstimate,
 }
 
+/// Interval between full segments of `mss` bytes at this many bytes of payload per second; none at
+/// rate zero.
+#[inline]
+pub(crate) fn interval_at(payload_rate: f64, mss: f64) -> Option<Duration> {
+    (payload_rate > 0.0).then(|| interval(mss / payload_rate))
+}
+
 /// Paces full segments at this many bytes of payload per second; no pacing at rate zero.
 #[inline]
 pub(crate) fn paced_at(payload_rate: f64, state: &WindowState) -> Option<Pacing> {
-    if payload_rate.is_nan() || payload_rate <= 0.0 {
-        return None;
-    }
-    Some(Pacing::every(state.mss.get() as f64 / payload_rate, state.full_segment_on_wire()))
+    let interval = interval_at(payload_rate, state.mss.get() as f64)?;
+    Some(Pacing { interval, size: state.full_segment_on_wire(), tick: Duration::ZERO })
 }
 
 #[cfg(test)]

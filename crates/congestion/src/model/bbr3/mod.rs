@@ -24,6 +24,7 @@
 mod drain;
 mod filters;
 mod full_bw;
+mod pacing;
 mod parameters;
 mod path;
 mod probe_bw;
@@ -39,7 +40,7 @@ mod undo;
 
 pub use parameters::Parameters;
 
-use crate::decision::{Pacing, Phase, paced_at};
+use crate::decision::{Pacing, Phase};
 use crate::entry::{Entry, Need};
 use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, SpuriousLoss, Timeout,
@@ -47,6 +48,7 @@ use crate::event::{
 use crate::part::ModelPart;
 use crate::state::{Setup, WindowBefore, WindowState};
 use crate::units::{Duration, Time};
+use pacing::PacingRate;
 use path::Path;
 use probe_bw::Cycle;
 use probe_rtt::AppLimited;
@@ -80,7 +82,7 @@ pub struct Bbr3 {
     undo: Undo,
     probe_rtt_samples: AppLimited,
     idle_restart: bool,
-    pacing_rate: f64,
+    pacing_rate: PacingRate,
     paced_by_rtt: bool,
 }
 
@@ -95,7 +97,7 @@ impl Bbr3 {
             undo: Undo::default(),
             probe_rtt_samples: AppLimited::default(),
             idle_restart: false,
-            pacing_rate: 0.0,
+            pacing_rate: PacingRate::default(),
             paced_by_rtt: false,
         }
     }
@@ -229,14 +231,15 @@ impl Bbr3 {
     /// SetPacingRateWithGain.
     fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.path.bw * (1.0 - self.path.parameters.pacing_margin);
-        if rate > 0.0 && (self.path.full_bw.is_reached || rate > self.pacing_rate) {
-            self.pacing_rate = rate;
+        if rate > 0.0 && (self.path.full_bw.is_reached || rate > self.pacing_rate.get()) {
+            self.pacing_rate.set(rate, self.path.mss);
         }
     }
 
     /// InitPacingRate, again with the first round-trip time.
     fn begin_pacing(&mut self, rtt: f64) {
-        self.pacing_rate = self.path.parameters.startup_pacing_gain * self.path.initial_window / rtt;
+        let rate = self.path.parameters.startup_pacing_gain * self.path.initial_window / rtt;
+        self.pacing_rate.set(rate, self.path.mss);
     }
 
     /// SetCwnd, section 5.6.4.6.
@@ -367,6 +370,7 @@ impl ModelPart for Bbr3 {
 
     fn on_mss_changed(&mut self, ratio: f64) {
         self.path.mss = libm::round(self.path.mss / ratio);
+        self.pacing_rate.resize(self.path.mss);
     }
 
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, state: &mut WindowState) {
@@ -399,7 +403,7 @@ impl ModelPart for Bbr3 {
 
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
-        paced_at(self.pacing_rate, state)
+        self.pacing_rate.pacing(state)
     }
 
     fn phase(&self) -> Option<Phase> {
@@ -412,8 +416,10 @@ mod tests {
     use super::path::MINIMUM_PIPE;
     use super::rig::{Rounds, bench};
     use super::*;
-    use crate::fixtures::ack_at;
+    use crate::event::MssChanged;
+    use crate::fixtures::{ack_at, setup};
     use crate::model::harness::Path;
+    use crate::registry::Selection;
     use crate::units::Bytes;
 
     /// Startup doubles from the initial window to the BDP in log2(BDP/10) round trips and one, then
@@ -528,10 +534,23 @@ mod tests {
     #[test]
     fn initial_pacing() {
         let mut rounds = Rounds::new();
-        assert!((rounds.bbr.pacing_rate - 2.77 * 10_000.0 / 0.001).abs() < 1e-3);
+        assert!((rounds.bbr.pacing_rate.get() - 2.77 * 10_000.0 / 0.001).abs() < 1e-3);
         rounds.bbr.on_ack(&ack_at(0.04, 0.04), &mut rounds.state);
         let pacing = rounds.bbr.pacing(&rounds.state).expect("it paces");
         assert!((pacing.interval.seconds() - 0.04 / 27.7).abs() < 1e-9, "{:?}", pacing.interval);
+    }
+
+    /// Segments of half the size leave twice as often.
+    #[test]
+    fn pacing_follows_the_size_of_segments() {
+        let mut controller = Selection::model("bbr3").expect("listed").controller(setup());
+        controller.on_ack(&ack_at(0.04, 0.04));
+        let before = controller.decision().pacing.expect("it paces");
+        controller.on_mss_changed(&MssChanged { now: Time::ZERO, mss: Bytes(500) });
+        let after = controller.decision().pacing.expect("it paces");
+        assert_eq!((before.size, after.size), (Bytes(1040), Bytes(540)));
+        let ratio = before.interval.seconds() / after.interval.seconds();
+        assert!((ratio - 2.0).abs() < 1e-6, "{ratio}");
     }
 
     /// Segments of half the size: the window is as many bytes as without the change, also after the

@@ -43,7 +43,7 @@ mod tests {
         rounds.round(2.5e6, 0, 200_000);
         assert_eq!(rounds.phase(), Phase::Drain);
         // 0.5 of 2.5 MB/s, less the margin of 1 %.
-        assert!((rounds.bbr.pacing_rate - 0.5 * 0.99 * 2.5e6).abs() < 1.0);
+        assert!((rounds.bbr.pacing_rate.get() - 0.5 * 0.99 * 2.5e6).abs() < 1.0);
         rounds.round(2.5e6, 0, 100_000);
         // The volume in flight equals the BDP, so nothing is left to drain in ProbeBW_DOWN either.
         assert_eq!(rounds.phase(), Phase::ProbeCruise);
