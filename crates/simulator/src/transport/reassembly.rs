@@ -39,9 +39,10 @@ pub struct Reassembly {
 #[derive(Clone, Debug, Default)]
 struct Held {
     blocks: VecDeque<Block>,
-    /// A byte in each of the last reported blocks, the latest first.
-    recent: [u64; MAXIMUM_SACK_BLOCKS],
-    recent_runs: usize,
+    /// Beginnings and ends of the last reported blocks, the latest first: whole ones, since a block
+    /// that grows is reported again, and those delivered since.
+    recent: [(u64, u64); MAXIMUM_SACK_BLOCKS],
+    recent_blocks: usize,
 }
 
 impl Reassembly {
@@ -164,32 +165,26 @@ impl Held {
     fn note_recent(&mut self, block: Block) {
         let mut kept = 1;
         let old = self.recent;
-        for &byte in &old[..self.recent_runs] {
-            if !(block.start..block.end).contains(&byte) && kept < MAXIMUM_SACK_BLOCKS {
-                self.recent[kept] = byte;
+        for &(start, end) in &old[..self.recent_blocks] {
+            let is_part = block.start <= start && start < block.end;
+            if !is_part && kept < MAXIMUM_SACK_BLOCKS {
+                self.recent[kept] = (start, end);
                 kept += 1;
             }
         }
-        self.recent[0] = block.start;
-        self.recent_runs = kept;
+        self.recent[0] = (block.start, block.end);
+        self.recent_blocks = kept;
     }
 
     /// Writes at most `room` SACK blocks, the last reported first.
     fn sack_blocks(&self, next: u64, extra: &mut Extra, room: usize) {
+        let held = self.recent[..self.recent_blocks].iter().filter(|(start, _)| *start >= next);
         let mut count = 0;
-        for &byte in &self.recent[..self.recent_runs] {
-            if count == room {
-                break;
-            }
-            if byte < next {
-                continue;
-            }
-            let index = self.blocks.partition_point(|block| block.end <= byte);
-            let block = self.blocks[index];
-            extra.sack[count] = (block.start, block.end);
+        for (place, &block) in extra.sack[..room].iter_mut().zip(held) {
+            *place = block;
             count += 1;
         }
-        extra.sack_blocks = count as u8;
+        extra.sack_blocks = count;
     }
 }
 
