@@ -14,8 +14,14 @@ const LARGE_PAGE: usize = 2 << 20;
 /// Prefetches the cache lines from byte `FROM` up to byte `TO` of a value, or to its end.
 #[inline(always)]
 pub fn prefetch<const FROM: usize, const TO: usize, T>(value: &T) {
+    prefetch_at::<FROM, TO, T>(value);
+}
+
+/// The same of whatever is at an address, which need not be valid.
+#[inline(always)]
+pub fn prefetch_at<const FROM: usize, const TO: usize, T>(address: *const T) {
     for line in FROM / LINE..TO.min(size_of::<T>()).div_ceil(LINE) {
-        prefetch_line(std::ptr::from_ref(value).cast::<u8>().wrapping_add(line * LINE));
+        prefetch_line(address.cast::<u8>().wrapping_add(line * LINE));
     }
 }
 

@@ -4,7 +4,7 @@
 //! packets on a wire, packets in a queue, outstanding segments. A large one grows by an eighth
 //! instead of doubling: packets in flight then take little more memory, and cache, than their size.
 
-use super::memory::{self, prefetch};
+use super::memory::{self, prefetch_at};
 
 /// Initial capacity of a ring.
 const FEWEST: usize = 8;
@@ -167,20 +167,22 @@ impl<T: Copy> Ring<T> {
     }
 
     /// Prefetches the value this many places behind the first, unless it is at the other end of the
-    /// storage.
+    /// storage: then whatever follows the storage, since a comparison would cost more than a
+    /// needless line.
     #[inline(always)]
     pub fn prefetch(&self, position: usize) {
-        if let Some(value) = self.places.get(self.front as usize + position) {
-            prefetch::<0, { usize::MAX }, T>(value);
-        }
+        self.prefetch_place(self.front as usize + position);
+    }
+
+    #[inline(always)]
+    fn prefetch_place(&self, place: usize) {
+        prefetch_at::<0, { usize::MAX }, T>(self.places.as_ptr().wrapping_add(place));
     }
 
     /// Prefetches the slot of the next value.
     #[inline(always)]
     pub fn prefetch_end(&self) {
-        if let Some(value) = self.places.get(self.end as usize) {
-            prefetch::<0, { usize::MAX }, T>(value);
-        }
+        self.prefetch_place(self.end as usize);
     }
 
     /// Removes all values.

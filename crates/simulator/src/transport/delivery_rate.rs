@@ -46,6 +46,8 @@ impl DeliveryRate {
             self.sendings.drop_front();
             index += 1;
         }
+        // The flow's next ACK will read it.
+        self.sendings.prefetch(1);
     }
 
     /// The sample of an ACK after [`DeliveryRate::on_delivered`] for each of its segments; `None`
