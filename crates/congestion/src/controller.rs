@@ -7,7 +7,7 @@ use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RecoveryEnded, Sent, SpuriousLoss, Timeout,
+    RecoveryEnded, Resumed, Sent, SpuriousLoss, Timeout,
 };
 use crate::failure::{Failure, Reason};
 use crate::held::Held;
@@ -121,6 +121,7 @@ impl<A: Composition> Controller<A> {
         match event {
             Event::Established(event) => self.on_established(event),
             Event::HandshakeLost(event) => self.on_handshake_loss(event),
+            Event::Resumed(event) => self.on_resumed(event),
             Event::Sent(event) => self.on_sent(event),
             Event::Acknowledged(event) => self.on_ack(event),
             Event::DuplicateAck(event) => self.on_duplicate_ack(event),
@@ -259,6 +260,23 @@ impl<A: Composition> Controller<A> {
             if let Roles::Model(model) = roles {
                 model.on_recovery_ended(event, state);
             }
+        });
+    }
+
+    /// Data is about to leave after a pause. A window that has not been used for a retransmission
+    /// timeout restarts, unless a model owns it.
+    #[cold]
+    pub fn on_resumed(&mut self, event: &Resumed) {
+        self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
+            Roles::Parts(start, window, estimate) => {
+                start.on_resumed(event);
+                window.on_resumed(event, state);
+                if let Some(estimate) = estimate {
+                    estimate.on_resumed(event);
+                }
+                state.restart_after(event.idle, event.timeout);
+            }
+            Roles::Model(model) => model.on_resumed(event, state),
         });
     }
 

@@ -48,6 +48,8 @@ events! {
     Established,
     /// The SYN or the SYN-ACK was lost.
     HandshakeLost,
+    /// Data is about to leave after a pause of the application.
+    Resumed,
     /// A segment of data left.
     Sent,
     /// An ACK advanced.
@@ -101,6 +103,29 @@ impl HandshakeLost {
     #[inline]
     pub const fn new(now: Time) -> Self {
         Self { now }
+    }
+}
+
+/// Data is about to leave after a pause: everything sent had been acknowledged, and the application
+/// (or the receiver's window) had let no more be sent. An ACK that covers a whole flight of a sender
+/// that the window limits is no pause. Precedes the [`Sent`] of that data.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// When.
+    pub now: Time,
+    /// Time since the last segment of data left.
+    pub idle: Duration,
+    /// The retransmission timeout (RFC 6298). "If the TCP has not sent data in an interval exceeding
+    /// the retransmission timeout", the window restarts (RFC 5681, section 4.1).
+    pub timeout: Duration,
+}
+
+impl Resumed {
+    /// At this time, so long after the last segment, with this retransmission timeout.
+    #[inline]
+    pub const fn new(now: Time, idle: Duration, timeout: Duration) -> Self {
+        Self { now, idle, timeout }
     }
 }
 

@@ -15,6 +15,7 @@ pub fn state(cwnd: f64) -> WindowState {
         receive_window: Bytes::MAX,
         byte_counting: false,
         slow_start_limit: 1.0,
+        restart_window: f64::INFINITY,
         path: PathEstimate::default(),
     }
 }
@@ -29,6 +30,7 @@ pub fn setup() -> Setup {
         receive_window: Bytes::MAX,
         selective_acks: true,
         byte_counting: false,
+        restart_after_idle: false,
         seed: 1,
     }
 }

@@ -6,8 +6,8 @@
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, SpuriousLoss,
-    Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Resumed, Sent,
+    SpuriousLoss, Timeout,
 };
 use crate::failure::Reason;
 use crate::option::PeerOption;
@@ -64,6 +64,8 @@ pub trait StartPart {
     fn on_ecn_echo(&mut self, _event: &EcnEcho) {}
     /// The connection restarts from one segment.
     fn on_timeout(&mut self, _event: &Timeout) {}
+    /// Data is about to leave after a pause: what has been measured of time is not the path's.
+    fn on_resumed(&mut self, _event: &Resumed) {}
     /// A segment left.
     fn on_sent(&mut self, _event: &Sent) {}
     /// Current pacing.
@@ -125,6 +127,9 @@ pub trait WindowPart {
     }
     /// The connection restarts from one segment: set ssthresh.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState);
+    /// Data is about to leave after a pause. The window restarts afterwards, if the pause was long
+    /// ([`Setup::restart_after_idle`]); an algorithm only excludes the pause from its clocks.
+    fn on_resumed(&mut self, _event: &Resumed, _state: &mut WindowState) {}
     /// The last loss or timeout was spurious: undo the response to it. `before` is the window
     /// before that response.
     fn on_spurious_loss(&mut self, _event: &SpuriousLoss, before: &WindowBefore, state: &mut WindowState) {
@@ -172,6 +177,9 @@ pub trait ModelPart {
     /// The segment size has changed: multiply stored numbers of segments by `ratio`. The window and
     /// the threshold have been rescaled.
     fn on_mss_changed(&mut self, _ratio: f64) {}
+    /// Data is about to leave after a pause. No window restarts by itself: a model answers for its
+    /// own.
+    fn on_resumed(&mut self, _event: &Resumed, _state: &mut WindowState) {}
     /// Recovery is over.
     fn on_recovery_ended(&mut self, _event: &RecoveryEnded, _state: &mut WindowState) {}
     /// A segment left.
@@ -213,6 +221,8 @@ pub trait EstimatePart {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
     /// A segment left.
     fn on_sent(&mut self, event: &Sent, state: &WindowState);
+    /// Data is about to leave after a pause.
+    fn on_resumed(&mut self, _event: &Resumed) {}
     /// A loss, a CE mark or a timeout: discard the current measurement.
     fn abandon(&mut self, now: Time);
     /// Payload of new data that may leave before the next ACK.

@@ -1,6 +1,6 @@
 //! A connection's set-up, and the window that its algorithm controls.
 
-use crate::units::Bytes;
+use crate::units::{Bytes, Duration};
 
 /// Knowledge of the path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,6 +32,9 @@ pub struct WindowState {
     /// it L is one segment (section 2.4), because an ACK may then cover much that left the network
     /// long ago. Linux always counts everything acknowledged.
     pub slow_start_limit: f64,
+    /// Window after an idle period, in segments; infinite if it does not restart:
+    /// [`Setup::restart_after_idle`].
+    pub restart_window: f64,
     /// The estimator's view of the path, if any.
     pub path: PathEstimate,
 }
@@ -47,8 +50,27 @@ impl WindowState {
             receive_window: setup.receive_window,
             byte_counting: setup.byte_counting,
             slow_start_limit: if setup.byte_counting { 2.0 } else { 1.0 },
+            restart_window: if setup.restart_after_idle {
+                setup.initial_window.max(1.0)
+            } else {
+                f64::INFINITY
+            },
             path: PathEstimate::default(),
         }
+    }
+    /// Nothing has been sent for `idle`. "If the TCP has not sent data in an interval exceeding the
+    /// retransmission timeout", cwnd falls "to no more than RW" (RFC 5681, section 4.1). As in Linux
+    /// (`tcp_cwnd_restart`), after RFC 2861, it is halved for each timeout that the pause lasted, down
+    /// to the restart window, and ssthresh keeps three quarters of it, so that slow start returns
+    /// there.
+    pub(crate) fn restart_after(&mut self, idle: Duration, timeout: Duration) {
+        if idle <= timeout || self.cwnd <= self.restart_window {
+            return;
+        }
+        self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
+        // At 30 halvings any window is below one segment.
+        let halvings = ((idle.picoseconds() - 1) / timeout.picoseconds().max(1)).min(30);
+        self.cwnd = (self.cwnd / (1_u64 << halvings) as f64).max(self.restart_window);
     }
     /// A part may set any window; it is clamped to between one segment and the maximum.
     #[inline]
@@ -73,6 +95,7 @@ impl WindowState {
     pub(crate) fn rescale(&mut self, ratio: f64) {
         self.cwnd *= ratio;
         self.ssthresh = (self.ssthresh * ratio).max(2.0);
+        self.restart_window *= ratio;
         self.hold();
     }
     /// Whether cwnd is below ssthresh.
@@ -152,6 +175,9 @@ pub struct Setup {
     pub selective_acks: bool,
     /// Whether slow start and Reno's increase count acknowledged bytes (RFC 3465) instead of ACKs.
     pub byte_counting: bool,
+    /// Whether the window restarts after an idle period longer than the retransmission timeout (RFC
+    /// 5681, section 4.1), as in Linux (`tcp_slow_start_after_idle`). Models are exempt.
+    pub restart_after_idle: bool,
     /// Seed of the algorithm's random numbers.
     pub seed: u64,
 }
@@ -166,6 +192,7 @@ impl Default for Setup {
             receive_window: Bytes::MAX,
             selective_acks: true,
             byte_counting: true,
+            restart_after_idle: true,
             seed: 0,
         }
     }
@@ -193,5 +220,27 @@ mod tests {
         assert!(!state.in_slow_start(), "at the threshold it is over");
         state.cwnd = 9.999;
         assert!(state.in_slow_start());
+    }
+
+    /// `tcp_cwnd_restart` of Linux: halved per timeout of the pause, not below the initial window, and
+    /// ssthresh at three quarters. RFC 5681, section 4.1: only after more than a timeout.
+    #[test]
+    fn an_unused_window_decays() {
+        let second = Duration::from_seconds(1.0);
+        for (idle, expected) in
+            [(0.9, 160.0), (1.0, 160.0), (1.1, 80.0), (2.0, 80.0), (2.5, 40.0), (15.0, 10.0)]
+        {
+            let mut state = WindowState { restart_window: 10.0, ..state(160.0) };
+            state.ssthresh = 2.0;
+            state.restart_after(Duration::from_seconds(idle), second);
+            assert_eq!(state.cwnd, expected, "{idle} s");
+            assert_eq!(state.ssthresh, if expected < 160.0 { 120.0 } else { 2.0 });
+        }
+        let mut small = WindowState { restart_window: 10.0, ..state(4.0) };
+        small.restart_after(Duration::from_seconds(9.0), second);
+        assert_eq!(small.cwnd, 4.0, "RW = min(IW, cwnd)");
+        let mut kept = state(160.0);
+        kept.restart_after(Duration::from_seconds(9.0), second);
+        assert_eq!(kept.cwnd, 160.0, "no restart window");
     }
 }

@@ -150,6 +150,7 @@ fn divided_acknowledgements_gain_nothing() {
                 receive_window: Bytes::MAX,
                 selective_acks: true,
                 byte_counting: false,
+                restart_after_idle: true,
                 seed: 1,
             };
             let mut connection = Connection::new(selection.controller(setup));

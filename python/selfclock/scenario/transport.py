@@ -122,6 +122,9 @@ class Transport(Table):
     grow_only_when_limited: bool | None = None
     #: Count acknowledged bytes, RFC 3465, instead of ACKs.
     byte_counting: bool | None = None
+    #: After a pause longer than the RTO, halve the window for each RTO of it, down to the initial
+    #: window; RFC 5681, section 4.1, as Linux does. Models are exempt.
+    restart_after_idle: bool | None = None
     #: Pace segments at this multiple of window / smoothed round-trip time.
     pacing_gain: float | Literal["off"] | None = None
     #: A leaky bucket.

@@ -168,6 +168,7 @@ impl Bench {
                     receive_window: Bytes::MAX,
                     selective_acks: true,
                     byte_counting: false,
+                    restart_after_idle: false,
                     seed: 100 + i as u64,
                 }),
                 packets: VecDeque::new(),

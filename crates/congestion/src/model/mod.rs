@@ -11,8 +11,8 @@ pub mod xcp;
 use crate::decision::{Pacing, Phase};
 use crate::dispatch::algorithms;
 use crate::event::{
-    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Sent, SpuriousLoss,
-    Timeout,
+    Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Resumed, Sent,
+    SpuriousLoss, Timeout,
 };
 use crate::failure::Reason;
 use crate::open::AnyModel;

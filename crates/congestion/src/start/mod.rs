@@ -19,7 +19,7 @@ pub mod swift_start;
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::dispatch::algorithms;
-use crate::event::{Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Sent, Timeout};
+use crate::event::{Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, Resumed, Sent, Timeout};
 use crate::open::AnyStart;
 use crate::option::PeerOption;
 use crate::part::{StartPart, start_methods};

@@ -9,7 +9,7 @@ use crate::decision::{Decision, Pacing, Probe, ProbePart};
 use crate::entry::Part;
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RateSample, RecoveryEnded, RestartCause, Sent, SpuriousLoss, Timeout,
+    RateSample, RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Timeout,
 };
 use crate::option::{CustomOption, PeerOption};
 use crate::state::Setup;
@@ -255,6 +255,7 @@ impl<'a> Codec<'a> {
             receive_window,
             selective_acks,
             byte_counting,
+            restart_after_idle,
             seed,
         } = setup;
         self.size(Slot::Mss, mss)?;
@@ -264,6 +265,7 @@ impl<'a> Codec<'a> {
         self.size(Slot::Plain, receive_window)?;
         self.flag(selective_acks)?;
         self.flag(byte_counting)?;
+        self.flag(restart_after_idle)?;
         self.number(Slot::Plain, seed)?;
         // A controller divides by the first, and clamps the other two to a range that excludes NaN.
         let possible =
@@ -358,6 +360,10 @@ impl<'a> Codec<'a> {
                 self.one_of(&CAUSES, &mut event.cause)
             }
             Event::MssChanged(event) => self.size(Slot::Mss, &mut event.mss),
+            Event::Resumed(event) => {
+                self.span(Slot::Plain, &mut event.idle)?;
+                self.span(Slot::Plain, &mut event.timeout)
+            }
         }
     }
 
@@ -441,6 +447,7 @@ const fn kind_of(event: &Event) -> u8 {
         Event::RecoveryEnded(_) => 8,
         Event::SpuriousLoss(_) => 9,
         Event::MssChanged(_) => 10,
+        Event::Resumed(_) => 11,
     }
 }
 
@@ -458,6 +465,7 @@ fn blank(kind: u8) -> Result<Event, TraceError> {
         8 => RecoveryEnded::default().into(),
         9 => SpuriousLoss::default().into(),
         10 => MssChanged::default().into(),
+        11 => Resumed::default().into(),
         _ => return Err(TraceError::Malformed),
     })
 }

@@ -10,7 +10,7 @@ use crate::option::PeerOption;
 use crate::parameter::ParameterError;
 
 /// Version of the format that is written, and the only one that is read.
-pub const VERSION: u8 = 1;
+pub const VERSION: u8 = 2;
 
 /// Why a trace could not be read, or was not replayed.
 #[derive(Clone, Debug, PartialEq)]

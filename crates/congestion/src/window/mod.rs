@@ -27,7 +27,7 @@ pub mod vegas;
 pub use adaptive::Group;
 
 use crate::dispatch::algorithms;
-use crate::event::{Acknowledged, EcnEcho, LossDetected, SpuriousLoss, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Resumed, SpuriousLoss, Timeout};
 use crate::open::AnyWindow;
 use crate::part::{WindowPart, window_methods};
 use crate::state::{WindowBefore, WindowState};

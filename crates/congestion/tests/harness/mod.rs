@@ -355,6 +355,7 @@ impl Case {
             receive_window: self.receive_window,
             selective_acks: self.selective_acks,
             byte_counting: true,
+            restart_after_idle: true,
             seed: self.seed,
         }
     }

@@ -52,6 +52,8 @@ pub struct Transport {
     pub grow_only_when_limited: bool,
     /// Count acknowledged bytes (RFC 3465) instead of ACKs in slow start and Reno's increase.
     pub byte_counting: bool,
+    /// The window restarts after an idle period (RFC 5681, section 4.1).
+    pub restart_after_idle: bool,
     /// Pace segments at `pacing_gain` × cwnd / srtt even if the algorithm does not request it;
     /// `None` to disable.
     pub pacing_gain: Option<f64>,
@@ -139,6 +141,7 @@ impl Transport {
             },
             grow_only_when_limited: true,
             byte_counting: true,
+            restart_after_idle: true,
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,
@@ -183,6 +186,7 @@ impl Transport {
             },
             grow_only_when_limited: false,
             byte_counting: false,
+            restart_after_idle: false,
             pacing_gain: None,
             shaper: None,
             peer_knows_option: true,

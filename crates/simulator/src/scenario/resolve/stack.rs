@@ -132,6 +132,14 @@ fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
     }
     refuse!(ack, recovery, prr, limited_transmit, one_recovery_per_window, initial_window, initial_ssthresh);
     refuse!(window_scaling, handshake, timestamps, undo, delayed_ack, timer, grow_only_when_limited);
-    refuse!(byte_counting, pacing_gain, shaper, peer_knows_option, misbehaviour, encrypted);
+    refuse!(
+        byte_counting,
+        restart_after_idle,
+        pacing_gain,
+        shaper,
+        peer_knows_option,
+        misbehaviour,
+        encrypted
+    );
     Ok(())
 }

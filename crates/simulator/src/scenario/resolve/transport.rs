@@ -60,6 +60,7 @@ fn overlay(transport: &mut Transport, layer: &TransportTable) {
     set(&mut transport.ecn, &layer.ecn, |ecn| *ecn);
     set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
     set(&mut transport.byte_counting, &layer.byte_counting, |on| *on);
+    set(&mut transport.restart_after_idle, &layer.restart_after_idle, |on| *on);
     set(&mut transport.encrypted, &layer.encrypted, |on| *on);
     set(&mut transport.peer_knows_option, &layer.peer_knows_option, |on| *on);
     set(&mut transport.pacing_gain, &layer.pacing_gain, |gain| match gain {

@@ -57,6 +57,10 @@ table! {
         /// segments an acknowledgement (RFC 3465), not acknowledgements (RFC 5681). Modern: true;
         /// classic: false.
         byte_counting: Maybe<bool>,
+        /// After a pause longer than the retransmission timeout, halve the window for each timeout of
+        /// the pause, down to the initial window: RFC 5681, section 4.1, as Linux does. Models are
+        /// exempt. Modern: true; classic: false.
+        restart_after_idle: Maybe<bool>,
         /// Space segments at this multiple of window / smoothed round-trip time even where the
         /// algorithm does not ask for it. "off".
         pacing_gain: Maybe<OrOff<Gain>>,

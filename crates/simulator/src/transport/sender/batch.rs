@@ -53,7 +53,8 @@ impl Sender {
         segments: u64,
     ) -> bool {
         self.take_plain_ack::<RACK>(context, acknowledgement, echo);
-        if RACK && !self.recovery.outstanding().is_plain() || self.wants_more() {
+        let pause = self.recovery.outstanding().is_empty() && !self.congestion.limited_by_window;
+        if RACK && !self.recovery.outstanding().is_plain() || self.wants_more() || pause {
             return false;
         }
         // The stop conditions, in the order of `transmit_plainly`.

@@ -98,6 +98,8 @@ pub struct Sender {
     congestion: Congestion,
 
     connection: Connection,
+    /// When the last segment of data left.
+    last_sent: Time,
     handshake: bool,
     /// Value of `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
@@ -154,6 +156,7 @@ impl Sender {
             outbox,
             congestion,
             connection: Connection::Closed,
+            last_sent: Time::ZERO,
             handshake: transport.handshake,
             pacing_gain: transport.pacing_gain,
             application_timer: Timer::default(),

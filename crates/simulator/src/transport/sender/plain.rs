@@ -116,6 +116,7 @@ impl Sender {
     pub(super) fn transmit_plainly(&mut self, context: &mut Context<'_>) {
         let produced = self.application.produced(context.now, self.recovery.next());
         let limit = self.limit(produced);
+        self.note_pause(context.now, limit);
         // Sending leaves the window unchanged, and advances the other by its size.
         let window = self.congestion.controller.window().get();
         let mut pipe = self.recovery.outstanding().pipe_bytes();
@@ -147,6 +148,7 @@ impl Sender {
     /// New data of this size is outstanding from now on. Returns its first byte.
     #[inline(always)]
     pub(super) fn put_outstanding(&mut self, context: &mut Context<'_>, size: u64) -> u64 {
+        self.last_sent = context.now;
         let sequence = self.recovery.on_new_data(context.now, size);
         self.estimators.on_new_data(context.now, self.recovery.next());
         if !self.retransmission_timer.is_set() {

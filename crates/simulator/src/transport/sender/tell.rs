@@ -5,7 +5,7 @@ use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost,
-    LossDetected, PeerOption, RateSample, RecoveryEnded, Sent, Setup, SpuriousLoss, Time, Timeout,
+    LossDetected, PeerOption, RateSample, RecoveryEnded, Resumed, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
 /// A sender's congestion control, with the state for its events.
@@ -44,6 +44,7 @@ impl Congestion {
                 receive_window: transport.advertised_window(),
                 selective_acks: transport.recovery.uses_sack(),
                 byte_counting: transport.byte_counting,
+                restart_after_idle: transport.restart_after_idle,
                 seed,
             }),
             limited_by_window: true,
@@ -162,6 +163,12 @@ impl Congestion {
     /// A SYN was lost.
     pub fn handshake_loss(&mut self, now: Time) {
         self.controller.on_handshake_loss(&HandshakeLost::new(now));
+    }
+
+    /// Data is about to leave after a pause; the last segment left so long ago.
+    #[cold]
+    pub fn resumed(&mut self, now: Time, idle: Duration, rtt: &RttEstimator) {
+        self.controller.on_resumed(&Resumed::new(now, idle, rtt.timeout()));
     }
 
     /// A segment with this payload has left. `held_back`: payload that the window allows but pacing

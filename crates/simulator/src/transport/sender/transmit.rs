@@ -45,12 +45,26 @@ impl Sender {
         }
     }
 
+    /// Data up to `limit` may leave now. Tells the congestion control if the application or the
+    /// receiver, not the window, has kept the connection silent. The first data are no resumption.
+    #[inline(always)]
+    pub(super) fn note_pause(&mut self, now: Time, limit: u64) {
+        if self.recovery.outstanding().is_empty()
+            && !self.congestion.limited_by_window
+            && limit > self.recovery.next()
+            && self.recovery.next() > 0
+        {
+            self.congestion.resumed(now, now.since(self.last_sent), &self.estimators.rtt);
+        }
+    }
+
     /// Sends what may be sent now, by all rules.
     #[inline(never)]
     pub(super) fn transmit_generally(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
         // Probes belong to the beginning of a flight, not to data held back from it.
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
         let bounds = self.bounds(context.now);
+        self.note_pause(context.now, bounds.limit);
         loop {
             let decision = self.congestion.controller.decision();
             let pacing = self.pacing(&decision);
@@ -198,6 +212,7 @@ impl Sender {
         segment: Segment,
         pacing: Option<Pacing>,
     ) {
+        self.last_sent = context.now;
         self.estimators.note_sending(context.now, index, &self.recovery);
         self.estimators.on_retransmission(&segment);
         self.totals.retransmitted += 1;
