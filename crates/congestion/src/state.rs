@@ -70,7 +70,7 @@ impl WindowState {
         self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
         // At 30 halvings any window is below one segment.
         let halvings = ((idle.picoseconds() - 1) / timeout.picoseconds().max(1)).min(30);
-        self.cwnd = (self.cwnd / (1_u64 << halvings) as f64).max(self.restart_window);
+        self.cwnd = (self.cwnd / (1_u64 << halvings) as f64).max(self.restart_window.max(1.0));
     }
     /// A part may set any window; it is clamped to between one segment and the maximum.
     #[inline]

@@ -10,7 +10,8 @@ use selfclock_congestion::window::{
 use selfclock_congestion::window::{scalable, tri_s, vegas};
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, Event, LossDetected,
-    MssChanged, Rate, RateSample, RecoveryEnded, Selection, Sent, Setup, SpuriousLoss, Time, Timeout,
+    MssChanged, Rate, RateSample, RecoveryEnded, Resumed, Selection, Sent, Setup, SpuriousLoss, Time,
+    Timeout,
 };
 
 /// SplitMix64 of Steele, Lea and Flood.
@@ -46,9 +47,13 @@ fn events() -> Vec<Event> {
             }
             3 => SpuriousLoss::new(now).into(),
             4..10 => RecoveryEnded::new(now).into(),
+            40..42 => {
+                let timeout = Duration::from_microseconds(200_000);
+                Resumed::new(now, Duration::from_microseconds(random.below(1_000_000)), timeout).into()
+            }
             10 => MssChanged::new(now, Bytes(1000 + random.below(448))).into(),
             11..40 => DuplicateAck::new(now, 1 + random.below(5) as u32).into(),
-            40..120 => Sent::new(now, Bytes(MSS), flight).into(),
+            42..120 => Sent::new(now, Bytes(MSS), flight).into(),
             _ => {
                 let size = Bytes(1 + random.below(2 * MSS));
                 total += size.get();

@@ -6,7 +6,7 @@ use selfclock_congestion::option::{
 };
 use selfclock_congestion::{
     Acknowledged, Bytes, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost, LossDetected,
-    MssChanged, Rate, RateSample, RecoveryEnded, Sent, SpuriousLoss, Time, Timeout,
+    MssChanged, Rate, RateSample, RecoveryEnded, Resumed, Sent, SpuriousLoss, Time, Timeout,
 };
 
 /// Maximum number of events in a case.
@@ -100,7 +100,7 @@ impl Source<'_> {
     }
     fn step(&mut self) -> Step {
         const NOW: Time = Time::ZERO;
-        match self.byte() % 18 {
+        match self.byte() % 19 {
             0 | 1 => Step::with_flight(self.maybe(Self::size), LossDetected::new),
             2 => Step::with_flight(self.maybe(Self::size), EcnEcho::new),
             3 => {
@@ -130,6 +130,7 @@ impl Source<'_> {
                 event.option = self.option();
                 event.into()
             }
+            18 => Resumed::new(NOW, self.span(), self.span()).into(),
             16 => SpuriousLoss::new(NOW).into(),
             17 => MssChanged::new(NOW, Bytes(self.short().into())).into(),
             _ => {
