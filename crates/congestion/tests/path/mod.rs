@@ -10,7 +10,7 @@ use selfclock_congestion::receiver::{INITIAL_TTL, Partner};
 use selfclock_congestion::trace::Recorder;
 use selfclock_congestion::{
     Acknowledged, Bytes, DuplicateAck, Duration, EcnEcho, Established, LossDetected, MssChanged, Probe,
-    ProbePart, Rate, RateSample, RecoveryEnded, Selection, Sent, Setup, SpuriousLoss, Time, Timeout,
+    ProbePart, Rate, RateSample, RecoveryEnded, Resumed, Selection, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
 const MSS: u64 = 1448;
@@ -111,6 +111,10 @@ impl Connection {
         while self.events < EVENTS {
             self.step();
         }
+        self.pause(Duration::from_milliseconds(2000));
+        while self.events < EVENTS + 200 {
+            self.step();
+        }
         let (now, half) = (self.now, Bytes(MSS / 2));
         self.tell(MssChanged::new(now, half));
         let mut event = Acknowledged::new(now, half);
@@ -136,6 +140,16 @@ impl Connection {
         {
             self.acknowledge(segment);
         }
+        self.transmit();
+    }
+
+    /// The application pauses; meanwhile the last ACKs arrive unseen.
+    fn pause(&mut self, idle: Duration) {
+        self.outstanding.clear();
+        self.acks.clear();
+        self.now += idle;
+        self.last_progress = self.now;
+        self.tell(Resumed::new(self.now, idle, Duration::from_milliseconds(300)));
         self.transmit();
     }
 
