@@ -26,8 +26,10 @@ settings!(
 pub(crate) struct Drr {
     quantum: i64,
     flows: Vec<FlowQueue>,
-    /// Flows with packets, in the order of service.
+    /// Flows with packets, in the order of service: "ActiveList".
     active: Ring<u32>,
+    /// The first of them has been given its quantum of this round.
+    is_turn_begun: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -44,16 +46,38 @@ impl Drr {
     /// nothing waits.
     fn drop_from_longest(&mut self, work: &mut Work) -> bool {
         // The first of several longest queues.
-        let longest = self.flows.iter_mut().rev().max_by_key(|queue| queue.bytes);
-        if let Some(queue) = longest
-            && let Some(packet) = queue.waiting.pop()
-        {
-            queue.bytes -= u64::from(packet.size);
-            work.left(&packet);
-            work.drop(packet);
-            return true;
+        let longest = self.flows.iter_mut().enumerate().rev().max_by_key(|(_, queue)| queue.bytes);
+        let Some((index, queue)) = longest else { return false };
+        let Some(packet) = queue.waiting.pop() else { return false };
+        queue.bytes -= u64::from(packet.size);
+        work.left(&packet);
+        work.drop(packet);
+        if queue.waiting.is_empty() {
+            self.deactivate(index as u32);
         }
-        false
+        true
+    }
+
+    /// A flow has lost its only packet for want of room and is no longer active: its place and its
+    /// credit are not kept for its next packet.
+    fn deactivate(&mut self, flow: u32) {
+        self.flows[flow as usize].is_active = false;
+        if self.active.front() == Some(&flow) {
+            self.is_turn_begun = false;
+        }
+        for _ in 0..self.active.len() {
+            if let Some(other) = self.active.pop()
+                && other != flow
+            {
+                self.active.push(other);
+            }
+        }
+    }
+
+    /// The turn of the first flow ends.
+    fn end_turn(&mut self) {
+        self.active.drop_front();
+        self.is_turn_begun = false;
     }
 }
 
@@ -61,7 +85,12 @@ impl Discipline for Drr {
     type Settings = Parameters;
 
     fn new(settings: Parameters, _: LinkSite) -> Self {
-        Self { quantum: settings.quantum.get() as i64, flows: Vec::new(), active: Ring::default() }
+        Self {
+            quantum: settings.quantum.get() as i64,
+            flows: Vec::new(),
+            active: Ring::default(),
+            is_turn_begun: false,
+        }
     }
 
     fn enqueue(&mut self, packet: Packet, work: &mut Work) {
@@ -82,28 +111,30 @@ impl Discipline for Drr {
         while work.backlog.is_over() && self.drop_from_longest(work) {}
     }
 
+    /// Figure 3: a flow is given its quantum when its turn comes, and sends in the same turn while
+    /// the packets fit; the credit of one that sends its last packet is void.
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         loop {
             let index = *self.active.front()?;
             let queue = &mut self.flows[index as usize];
-            match queue.waiting.front() {
-                Some(first) if i64::from(first.size) <= queue.deficit => {
-                    let packet = queue.waiting.pop()?;
-                    queue.deficit -= i64::from(packet.size);
-                    queue.bytes -= u64::from(packet.size);
-                    work.left(&packet);
-                    return Some(packet);
-                }
-                Some(_) => {
-                    queue.deficit += self.quantum;
-                    self.active.drop_front();
-                    self.active.push(index);
-                }
-                None => {
-                    queue.is_active = false;
-                    self.active.drop_front();
-                }
+            if !self.is_turn_begun {
+                queue.deficit += self.quantum;
+                self.is_turn_begun = true;
             }
+            if queue.waiting.front().is_none_or(|first| i64::from(first.size) > queue.deficit) {
+                self.end_turn();
+                self.active.push(index);
+                continue;
+            }
+            let packet = queue.waiting.pop()?;
+            queue.deficit -= i64::from(packet.size);
+            queue.bytes -= u64::from(packet.size);
+            work.left(&packet);
+            if queue.waiting.is_empty() {
+                queue.is_active = false;
+                self.end_turn();
+            }
+            return Some(packet);
         }
     }
 

@@ -3,7 +3,7 @@
 //! (`sch_fq_pie`), whose defaults these are.
 
 use super::flow_queues::{FlowQueue, FlowQueues, QueueState};
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Discipline, LinkSite, UsualLimit, Work};
 use super::pie::{self, PieState};
 use crate::engine::Stream;
 use crate::named::settings;
@@ -55,6 +55,7 @@ struct Managed {
 
 impl QueueState for Managed {
     fn on_removed(&mut self, _: &Packet) {}
+    fn on_overflow(&mut self, _: u64) {}
 }
 
 impl FqPie {
@@ -95,7 +96,7 @@ impl Discipline for FqPie {
         if state.rejects(&self.pie, bytes, &mut self.stream, &mut packet, work) {
             return work.drop(packet);
         }
-        self.flows.push(index, packet, work);
+        self.flows.push(index, packet, false, work);
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
@@ -116,6 +117,14 @@ impl Discipline for FqPie {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 10_240, source: "Linux sch_fq_pie" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

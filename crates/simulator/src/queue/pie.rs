@@ -1,7 +1,7 @@
 //! PIE: drops at arrival with a probability that a proportional-integral controller sets from the
 //! delay. RFC 8033.
 
-use super::managed::{Decision, Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work};
 use crate::engine::{Ring, Stream};
 use crate::named::settings;
 use crate::packet::Packet;
@@ -54,6 +54,7 @@ pub(crate) struct Pie {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieState {
     control: Control,
+    /// Sum of the probabilities since the last drop, for whatever reason: "accu_prob_".
     accumulated: f64,
     next_update: Time,
 }
@@ -175,8 +176,11 @@ impl Pie {
         let (plan, delay, bytes) = (self.plan, self.delay(work), work.backlog.bytes);
         self.state.catch_up(&plan, work.now, delay);
         self.state.on_arrival(&plan, delay);
-        let keeps = work.backlog.has_room(packet.size)
-            && !self.state.rejects(&plan, bytes, &mut self.stream, packet, work);
+        let has_room = work.backlog.has_room(packet.size);
+        if !has_room {
+            self.state.accumulated = 0.0;
+        }
+        let keeps = has_room && !self.state.rejects(&plan, bytes, &mut self.stream, packet, work);
         if !keeps {
             work.drop(*packet);
         }
@@ -228,6 +232,14 @@ impl Discipline for Pie {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 1000, source: "Linux tc-pie(8)" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 
