@@ -20,9 +20,10 @@ use crate::engine::random::Purpose;
 use crate::engine::{Stream, packet_order};
 use crate::plan::{LinkPlan, LinkSettings};
 use crate::queue::managed::LinkSite;
-use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places, QueueLimit};
+use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places};
 use crate::record::series::{LinkSample, Rows, Sampling};
 use crate::record::summary::LinkSummary;
+use crate::router::mechanism::Waiting;
 use crate::shared::{Name, Shared};
 use imperfection::Imperfections;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
@@ -351,15 +352,26 @@ impl Link {
         self.managed().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
     }
 
-    /// Packets and bytes waiting at `now`, the clock's time, and the queue limit.
-    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
+    /// The packets that wait at `now`, the clock's time.
+    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> Waiting {
         self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.queue.serve_until(now);
-        let (packets, bytes) = self
-            .managed()
-            .map_or((0, 0), |managed| (managed.work.backlog.packets, managed.work.backlog.bytes));
-        (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
+        let held = self.managed().map(|managed| managed.work.backlog);
+        let (packets, bytes) = held.map_or((0, 0), |held| (held.packets, held.bytes));
+        let server = self.imperfections().and_then(|own| own.server.as_ref());
+        let in_service = match server {
+            None => (self.free_at > now).then(|| self.queue.in_service(self.recent_size)),
+            // A drop-tail queue holds a packet until its last byte has left.
+            Some(server) => held.and_then(|_| server.in_service(now)),
+        };
+        Waiting {
+            packets: self.queue.packets() + packets,
+            bytes: self.queue.bytes() + bytes,
+            limit: self.settings.queue,
+            in_service: in_service.filter(|_| self.settings.counts_packet_in_service),
+            is_idle: server.is_none() && in_service.is_none(),
+        }
     }
 
     /// Bytes transmitted or in transmission, drops and marks until `now`, the clock's time.
