@@ -29,6 +29,7 @@ use crate::record::packed::Packets;
 use crate::record::packets::{Codepoint, PacketKind};
 use crate::record::series::{LinkSample, Rows, Sampled};
 use crate::record::summary::LinkSummary;
+use crate::router::mechanism::Waiting;
 use crate::subset::Subset;
 use selfclock_congestion::units::{Rate, Time};
 
@@ -271,7 +272,8 @@ impl<T> Wires<T> {
     pub fn link_state(&mut self, link: usize) -> LinkState {
         let Network { links, samples, .. } = &mut self.network;
         let link = &mut links[link];
-        let (queue_packets, queue_bytes, _) = link.backlog(self.now, &mut samples.links);
+        let Waiting { packets: queue_packets, bytes: queue_bytes, .. } =
+            link.backlog(self.now, &mut samples.links);
         let (bytes, drops, ce_marks) = link.counted(self.now);
         LinkState { rate: link.rate(self.now), queue_packets, queue_bytes, bytes, drops, ce_marks }
     }

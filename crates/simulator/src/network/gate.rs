@@ -57,6 +57,10 @@ impl Network {
     fn pass_gate(&mut self, events: &mut EventQueue, now: Time, packet: Packet, passed: usize) {
         let mut packet = packet;
         let link = self.link_at(packet.hop);
+        if self.gates.before(link).len() > passed && self.links[link].managed().is_some() {
+            // At equal times departures come before arrivals.
+            self.transmit_due(events, now, link);
+        }
         for position in passed..self.gates.before(link).len() {
             let index = self.gates.before(link)[position];
             let Some(mut mechanism) = self.routers[index as usize].take() else { continue };
@@ -185,8 +189,7 @@ impl Surroundings for Network {
     }
 
     fn waiting(&mut self, link: usize, now: Time) -> Waiting {
-        let (packets, bytes, limit) = self.links[link].backlog(now, &mut self.samples.links);
-        Waiting { packets, bytes, limit }
+        self.links[link].backlog(now, &mut self.samples.links)
     }
 
     fn extras(&mut self) -> &mut Extras {

@@ -60,8 +60,8 @@ pub struct LinkSettings {
     /// this long after the first of them arrived (an absolute timer, such as RxAbsIntDelay of
     /// Intel's cards). Zero: each at once. All packets must end their way there.
     pub coalescing: Duration,
-    /// Changes of rate and delay, in the order of time. Packets accepted before a change keep their
-    /// times, and nothing is reordered.
+    /// Changes of rate and delay, in the order of time. A packet has those of the time at which its
+    /// transmission begins, and nothing is reordered.
     pub changes: Vec<LinkChange>,
 }
 

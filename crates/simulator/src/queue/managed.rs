@@ -15,7 +15,7 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 /// A discipline's view of its link.
 #[derive(Clone, Debug)]
 pub struct LinkSite {
-    /// Rate of the transmitter.
+    /// Rate of the transmitter at the beginning of the run; afterwards see [`Work::rate`].
     pub rate: Rate,
     /// The link's random numbers for its queue.
     pub stream: Stream,
@@ -110,6 +110,8 @@ pub struct Backlog {
     pub limit: QueueLimit,
     /// Size of the packet in service, if it takes one of the places.
     in_service: Option<u32>,
+    /// The transmitter is idle: an arriving packet needs no place.
+    is_idle: bool,
 }
 
 impl Backlog {
@@ -125,7 +127,8 @@ impl Backlog {
 
     fn allows_more(&self, packets: u64, bytes: u64) -> bool {
         let (in_service, its_bytes) = self.in_service.map_or((0, 0), |size| (1, u64::from(size)));
-        self.limit.allows(self.packets + in_service + packets, || self.bytes + its_bytes + bytes)
+        self.is_idle
+            || self.limit.allows(self.packets + in_service + packets, || self.bytes + its_bytes + bytes)
     }
 }
 
@@ -134,6 +137,8 @@ impl Backlog {
 pub struct Work {
     /// Now.
     pub now: Time,
+    /// Rate of the transmitter now; with a trace, its mean.
+    pub rate: Rate,
     /// The backlog, without an arriving packet.
     pub backlog: Backlog,
     /// Packets that the discipline has dropped.
@@ -194,9 +199,15 @@ pub struct ManagedQueue {
 impl ManagedQueue {
     /// An empty queue.
     pub fn new(discipline: super::AnyDiscipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
-        let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None };
+        let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None, is_idle: false };
         let decides = discipline.decides();
-        let work = Work { now: Time::ZERO, backlog, dropped: Vec::new(), marked: Vec::new() };
+        let work = Work {
+            now: Time::ZERO,
+            rate: Rate::default(),
+            backlog,
+            dropped: Vec::new(),
+            marked: Vec::new(),
+        };
         Self {
             discipline,
             work,
@@ -221,11 +232,13 @@ impl ManagedQueue {
     ) {
         self.begin(now);
         self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
+        self.work.backlog.is_idle = !waits;
         self.work.backlog.packets += passed.0;
         self.work.backlog.bytes += passed.1;
         // While a packet waits its time of arrival here stands where that at the next stop will.
         let packet = Packet { arrival: now, ..*packet };
         self.discipline.enqueue(packet, &mut self.work);
+        self.work.backlog.is_idle = false;
         self.note_dropped(now);
         if waits {
             self.most_waiting = self.most_waiting.max(self.work.backlog.packets);
@@ -246,10 +259,12 @@ impl ManagedQueue {
         passed: (u64, u64),
     ) -> Decision {
         self.begin(now);
+        self.work.backlog.is_idle = in_service.is_none();
         self.work.backlog.in_service = in_service.filter(|_| self.counts_packet_in_service);
         packet.arrival = now;
         (self.work.backlog.packets, self.work.backlog.bytes) = passed;
         let decision = self.discipline.decide(packet, start, &mut self.work);
+        self.work.backlog.is_idle = false;
         (self.work.backlog.packets, self.work.backlog.bytes) = (0, 0);
         decision
     }

@@ -5,7 +5,7 @@ use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work
 use crate::engine::{Ring, Stream};
 use crate::named::settings;
 use crate::packet::Packet;
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_congestion::units::{Bytes, Duration, Time};
 
 /// "alpha" and "beta", per second of delay.
 const ALPHA: f64 = 0.125;
@@ -44,7 +44,6 @@ settings!(
 #[derive(Clone, Debug)]
 pub(crate) struct Pie {
     plan: Parameters,
-    rate: Rate,
     waiting: Ring<Packet>,
     stream: Stream,
     state: PieState,
@@ -168,7 +167,7 @@ impl PieState {
 impl Pie {
     /// The delay of the queue, s: the rate at which it drains is known (section 4.2).
     fn delay(&self, work: &Work) -> f64 {
-        self.rate.transmission_time(Bytes(work.backlog.bytes)).seconds()
+        work.rate.transmission_time(Bytes(work.backlog.bytes)).seconds()
     }
 
     /// The packet that arrives is kept, and may be marked; if not, it is dropped.
@@ -195,7 +194,6 @@ impl Discipline for Pie {
     fn new(plan: Parameters, site: LinkSite) -> Self {
         Self {
             plan,
-            rate: site.rate,
             waiting: Ring::default(),
             stream: site.stream,
             state: PieState::new(&plan),

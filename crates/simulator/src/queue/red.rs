@@ -6,7 +6,7 @@ use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work
 use crate::engine::{Ring, Stream};
 use crate::named::{Contradiction, settings};
 use crate::packet::Packet;
-use selfclock_congestion::units::{Bytes, Duration, Packets, Time};
+use selfclock_congestion::units::{Bytes, Duration, Packets, Rate, Time};
 
 /// Step of an adaptation, and between adaptations: "alpha", "beta" and "interval" of the 2001
 /// paper.
@@ -72,7 +72,8 @@ pub(crate) struct Red {
     maximum: f64,
     waiting: Ring<Packet>,
     stream: Stream,
-    /// Time that a mean packet takes on the wire.
+    /// Rate of the link, and time that a mean packet takes on it.
+    rate: Rate,
     packet_time: Duration,
     /// Average queue, packets.
     average: f64,
@@ -97,6 +98,15 @@ enum Verdict {
 }
 
 impl Red {
+    /// The link has this rate now.
+    #[inline]
+    fn follow(&mut self, rate: Rate) {
+        if rate != self.rate {
+            self.rate = rate;
+            self.packet_time = rate.transmission_time(Bytes(MEAN_PACKET));
+        }
+    }
+
     /// Brings the average up to date with a queue of `packets`.
     fn average(&mut self, now: Time, packets: u64) {
         let weight = self.plan.weight;
@@ -148,6 +158,7 @@ impl Red {
 
     /// The packet that arrives is kept, and may be marked; if not, it is dropped.
     fn keeps(&mut self, packet: &mut Packet, work: &mut Work) -> bool {
+        self.follow(work.rate);
         let is_empty = work.backlog.packets == 0;
         if is_empty && self.idle_since.is_none() {
             // The last packet left before its turn, without a notice.
@@ -202,6 +213,7 @@ impl Discipline for Red {
             maximum: plan.maximum(),
             waiting: Ring::default(),
             stream: site.stream,
+            rate: site.rate,
             packet_time: site.rate.transmission_time(Bytes(MEAN_PACKET)),
             average: 0.0,
             count: -1,
@@ -229,6 +241,7 @@ impl Discipline for Red {
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
+        self.follow(work.rate);
         let packet = self.waiting.pop()?;
         work.left(&packet);
         if self.waiting.is_empty() {

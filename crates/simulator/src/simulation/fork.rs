@@ -44,14 +44,14 @@ impl Simulation {
         }
         for (index, (old, new)) in self.plan.links.iter().zip(&plan.links).enumerate() {
             let from = old.same_until(new)?;
-            if self.network.links[index].busy_until() > from {
+            if self.network.links[index].busy_until() >= from {
                 return Err(past(from));
             }
         }
         let mut fork = self.fork();
         for (index, (old, new)) in self.plan.links.iter().zip(&plan.links).enumerate() {
             if old.changes != new.changes {
-                fork.network.links[index].change_plan(old, new, plan.seed, index);
+                fork.network.links[index].change_plan(new, plan.seed, index);
             }
         }
         for index in 0..plan.flows.len() {

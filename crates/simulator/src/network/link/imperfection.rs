@@ -1,14 +1,15 @@
 //! Imperfections of some links' wires: loss, jitter, changes of the path, and transmission at the
 //! opportunities of a delivery trace.
 
+use super::change::Changes;
 use super::loss::Loss;
 use super::{Entrance, Link, Rare, places};
 use crate::delivery_trace::Server;
 use crate::engine::Ring;
 use crate::engine::random::{Purpose, Stream};
-use crate::plan::{LinkChange, LinkPlan};
+use crate::plan::LinkPlan;
 use crate::queue::MarkAbove;
-use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use selfclock_congestion::units::{Duration, Time};
 
 /// The imperfections of a link; most links have none.
 #[derive(Clone, Debug)]
@@ -16,15 +17,13 @@ pub(super) struct Imperfections {
     loss: Option<Loss>,
     jitter: Duration,
     jitter_stream: Stream,
-    last_arrival: Time,
+    pub last_arrival: Time,
     /// Times of losses not yet in the totals: a packet is lost when its transmission ends.
     losses: Ring<Time>,
-    /// Pending changes, the next one last.
-    changes: Vec<LinkChange>,
+    /// Changes of the path, if any.
+    pub changes: Option<Changes>,
     /// Its opportunities, if it follows a trace.
     pub server: Option<Server>,
-    /// Rate of the transmitter after the changes so far, if any.
-    pub changed_rate: Option<Rate>,
     /// With a trace: whether a packet keeps its place in a drop-tail queue until its last byte has
     /// left, instead of its first.
     in_system: bool,
@@ -39,9 +38,8 @@ impl Imperfections {
             jitter_stream: Stream::new(seed, Purpose::LinkJitter, index),
             last_arrival: Time::ZERO,
             losses: Ring::default(),
-            changes: plan.changes.iter().rev().copied().collect(),
+            changes: (!plan.changes.is_empty()).then(|| Changes::new(plan)),
             server: plan.trace.clone().map(Server::new),
-            changed_rate: None,
             in_system: plan.counts_packet_in_service,
         };
         let has_any = !(own.only_delays() && own.jitter.is_zero());
@@ -51,7 +49,7 @@ impl Imperfections {
     /// Whether delay is its only effect on packets.
     #[inline]
     pub fn only_delays(&self) -> bool {
-        self.loss.is_none() && self.changes.is_empty() && self.server.is_none() && self.losses.is_empty()
+        self.loss.is_none() && self.next_change() == Time::NEVER && self.server.is_none() && self.losses.is_empty()
     }
 
     /// Whether the next packet, whose transmission ends at `end`, is lost on the wire.
@@ -93,49 +91,13 @@ impl Imperfections {
     }
 
     /// Time of the next change of the path.
+    #[inline]
     pub fn next_change(&self) -> Time {
-        self.changes.last().map_or(Time::NEVER, |change| change.at)
-    }
-
-    /// Rate after changes of the path until `now`, if any.
-    pub fn rate_at(&self, now: Time) -> Option<Rate> {
-        let come = self.changes.iter().rev().take_while(|change| change.at <= now);
-        come.last().map(|change| change.rate)
+        self.changes.as_ref().map_or(Time::NEVER, Changes::next)
     }
 }
 
 impl Link {
-    /// Takes pending changes from another plan, which is identical up to now.
-    pub fn change_plan(&mut self, old: &LinkPlan, new: &LinkPlan, seed: u64, index: usize) {
-        if let Some(own) = self.imperfections_mut() {
-            let come = old.changes.len() - own.changes.len();
-            own.changes = new.changes[come..].iter().rev().copied().collect();
-            return;
-        }
-        if let Some(mut own) = Imperfections::new(new, seed, index) {
-            if self.free_at > Time::ZERO {
-                own.last_arrival = self.free_at + self.delay;
-            }
-            self.rare().imperfections = Some(own);
-        }
-        self.limit_plain(Time::ZERO);
-    }
-
-    /// Applies the changes of the path due at `now`.
-    #[cold]
-    pub(super) fn change_path(&mut self, now: Time) {
-        // Packets counted so far took the time of the old rate.
-        self.count_recent();
-        let Some(Rare { imperfections: Some(own), .. }) = self.rare.as_deref_mut() else { return };
-        while own.next_change() <= now
-            && let Some(change) = own.changes.pop()
-        {
-            (own.changed_rate, self.delay) = (Some(change.rate), change.delay);
-        }
-        self.recent_time = self.current_rate().transmission_time(Bytes(self.recent_size.into()));
-        self.most_wait = Duration::ZERO;
-    }
-
     /// Like [`Link::enter`], on a link that follows a trace: every packet waits for an opportunity.
     #[cold]
     pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {

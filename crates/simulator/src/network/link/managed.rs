@@ -85,13 +85,37 @@ impl Link {
             && due <= now
         {
             self.sample_before(due, samples);
-            // Packets that leave at that very time leave after it.
-            self.queue.serve_until(Time::from_picoseconds(due.picoseconds().saturating_sub(1)));
-            let until = if self.queue.is_empty() { now } else { due };
-            let passed = (self.queue.packets(), self.queue.bytes());
-            let Some(managed) = self.managed_mut() else { return };
-            managed.catch_up(until, passed);
+            self.update(due, now);
         }
+        self.tell_rate(now);
+    }
+
+    /// [`Link::catch_up`] for a sample, before which no other is due. A sample serves the queue up
+    /// to its time, so it would otherwise hide packets from updates due before.
+    pub(super) fn update_until(&mut self, now: Time) {
+        while let Some(due) = self.managed().map(|managed| managed.due)
+            && due <= now
+        {
+            self.update(due, now);
+        }
+    }
+
+    /// Runs the discipline's own timers from `due` on, as far as nothing changes, at most to `now`.
+    fn update(&mut self, due: Time, now: Time) {
+        // Packets that leave at that very time leave after it.
+        self.queue.serve_until(Time::from_picoseconds(due.picoseconds().saturating_sub(1)));
+        let unchanged = self.changes().map_or(Time::NEVER, |changes| changes.after(due));
+        let until = if !self.queue.is_empty() {
+            due
+        } else if unchanged <= now {
+            Time::from_picoseconds(unchanged.picoseconds() - 1)
+        } else {
+            now
+        };
+        self.tell_rate(due);
+        let passed = (self.queue.packets(), self.queue.bytes());
+        let Some(managed) = self.managed_mut() else { return };
+        managed.catch_up(until, passed);
     }
 
     /// The next packet of the managed queue.

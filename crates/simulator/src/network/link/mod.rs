@@ -1,7 +1,7 @@
 //! A one-way link: queue, transmitter, wire.
 //!
 //! A packet's whole passage is computed when it arrives: the start and end of its transmission, and
-//! its arrival at the far end. Arrivals must come in the order of time, but they may come ahead of
+//! its arrival at the far end. Rate and delay are those at the start: see [`change`]. Arrivals must come in the order of time, but they may come ahead of
 //! the simulation's clock; see [`super`]. So everything a link reports is computed from these
 //! times, never from a counter read "now".
 //!
@@ -9,6 +9,7 @@
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
 
 mod batch;
+mod change;
 mod imperfection;
 mod loss;
 mod managed;
@@ -19,13 +20,13 @@ use crate::engine::random::Purpose;
 use crate::engine::{Stream, packet_order};
 use crate::plan::{LinkPlan, LinkSettings};
 use crate::queue::managed::LinkSite;
-use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places, QueueLimit};
+use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places};
 use crate::record::series::{LinkSample, Rows, Sampling};
 use crate::record::summary::LinkSummary;
+use crate::router::mechanism::Waiting;
 use crate::shared::{Name, Shared};
 use imperfection::Imperfections;
 use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
-use series::part;
 
 /// Times and durations below this add up, four at a time, to less than [`Time::NEVER`]: a month.
 const NEAR: u64 = 1 << 61;
@@ -144,7 +145,11 @@ impl Link {
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
         let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
         let managed = AnyDiscipline::new(plan.discipline, site)
-            .map(|discipline| ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service));
+            .map(|discipline| {
+                let mut queue = ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service);
+                queue.work.rate = plan.rate;
+                queue
+            });
         let has_rare = imperfections.is_some() || managed.is_some();
         Self {
             free_at: Time::ZERO,
@@ -207,20 +212,32 @@ impl Link {
         self.rare.as_deref().map_or(0, |rare| rare.drops)
     }
 
-    /// Rate of the transmitter after the changes of the path so far.
+    /// Rate of the next transmission.
     #[inline]
-    fn current_rate(&self) -> Rate {
-        self.imperfections().and_then(|own| own.changed_rate).unwrap_or(self.settings.rate)
+    fn next_rate(&self) -> Rate {
+        self.changes().map_or(self.settings.rate, |changes| changes.current().0)
+    }
+
+    /// The next transmission begins at `start`, or later: applies the changes of the path until
+    /// then.
+    #[inline]
+    fn reach(&mut self, start: Time) {
+        if self.imperfections().is_some_and(|own| own.next_change() <= start) {
+            self.change_path(start);
+        }
     }
 
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     pub fn accept(&mut self, now: Time, size: u32, samples: &mut Rows<LinkSample>) -> Passage {
         self.sample_before(now, samples);
-        if self.imperfections().is_some_and(|own| own.next_change() <= now) {
-            self.change_path(now);
-        }
         let has_trace = self.imperfections().is_some_and(|own| own.server.is_some());
-        let entrance = if has_trace { self.enter_with_trace(now, size) } else { self.enter(now, size) };
+        let entrance = if has_trace {
+            let entrance = self.enter_with_trace(now, size);
+            entrance.inspect(|entrance| self.reach(entrance.start))
+        } else {
+            self.reach(self.free_at.max(now));
+            self.enter(now, size)
+        };
         let Some(Entrance { start, end, above }) = entrance else {
             self.rare().drops += 1;
             return Passage::Dropped;
@@ -307,7 +324,7 @@ impl Link {
     fn change_size(&mut self, size: u32) {
         self.count_recent();
         self.recent_size = size;
-        self.recent_time = self.current_rate().transmission_time(Bytes(size.into()));
+        self.recent_time = self.next_rate().transmission_time(Bytes(size.into()));
         self.most_wait = Duration::ZERO;
         if self.recent_time.picoseconds() > NEAR {
             self.limit_plain(Time::ZERO);
@@ -335,15 +352,26 @@ impl Link {
         self.managed().map_or(0, |managed| managed.work.backlog.packets) + to_be_lost as u64
     }
 
-    /// Packets and bytes waiting at `now`, the clock's time, and the queue limit.
-    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> (u64, u64, QueueLimit) {
+    /// The packets that wait at `now`, the clock's time.
+    pub fn backlog(&mut self, now: Time, samples: &mut Rows<LinkSample>) -> Waiting {
         self.catch_up(now, samples);
         self.sample_before(now, samples);
         self.queue.serve_until(now);
-        let (packets, bytes) = self
-            .managed()
-            .map_or((0, 0), |managed| (managed.work.backlog.packets, managed.work.backlog.bytes));
-        (self.queue.packets() + packets, self.queue.bytes() + bytes, self.settings.queue)
+        let held = self.managed().map(|managed| managed.work.backlog);
+        let (packets, bytes) = held.map_or((0, 0), |held| (held.packets, held.bytes));
+        let server = self.imperfections().and_then(|own| own.server.as_ref());
+        let in_service = match server {
+            None => (self.free_at > now).then(|| self.queue.in_service(self.recent_size)),
+            // A drop-tail queue holds a packet until its last byte has left.
+            Some(server) => held.and_then(|_| server.in_service(now)),
+        };
+        Waiting {
+            packets: self.queue.packets() + packets,
+            bytes: self.queue.bytes() + bytes,
+            limit: self.settings.queue,
+            in_service: in_service.filter(|_| self.settings.counts_packet_in_service),
+            is_idle: server.is_none() && in_service.is_none(),
+        }
     }
 
     /// Bytes transmitted or in transmission, drops and marks until `now`, the clock's time.
@@ -359,9 +387,9 @@ impl Link {
         self.order
     }
 
-    /// Rate of the transmitter for a packet that arrives at `now`, the clock's time.
+    /// Rate of the transmitter at this time.
     pub fn rate(&self, now: Time) -> Rate {
-        self.imperfections().and_then(|own| own.rate_at(now)).unwrap_or_else(|| self.current_rate())
+        self.changes().map_or(self.settings.rate, |changes| changes.rate_at(now))
     }
 
     /// When the transmitter finishes everything accepted so far. All of it has arrived.
@@ -406,19 +434,16 @@ impl Link {
         self.sample_before(end + Duration::from_picoseconds(1), samples);
         self.count_recent();
         self.count_losses(end);
-        if self.imperfections().is_some_and(|own| own.next_change() <= end) {
-            self.change_path(end);
-        }
+        self.reach(end);
         let (totals, waited, most_waiting) = self.totals_at(end);
-        let (busy, offered) = self.used_and_offered(totals.busy, end);
         let waited = waited as f64;
         // Departures from a managed queue; arrivals at a drop-tail queue.
         let counted = if self.managed().is_some() { totals.counted } else { self.totals.counted };
         let before = packet_order(index, 0);
         LinkSummary {
             name: name.clone(),
-            rate_bps: self.current_rate().bits_per_second(),
-            utilization: part(busy, offered),
+            rate_bps: self.rate(end).bits_per_second(),
+            utilization: self.utilization(totals.busy, end),
             packets: totals.counted - before,
             bytes: totals.accepted_bytes,
             drops: self.drops(),
@@ -565,11 +590,13 @@ mod tests {
         assert_eq!(link.finish((0, &plan.name), us(5000), &mut samples).queue_max_packets, 29);
     }
 
-    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. The packet that waits
-    /// when the path changes keeps its times; the next one is faster, and does not overtake.
+    /// 1000 B at 8 Mbit/s and then at 80 Mbit/s, 10 ms and then 1 ms away. By hand: of four packets
+    /// at once, two begin before the change and take 1 ms each, two after it and take 100 us. All
+    /// kept the rate of their arrival. None overtakes.
     #[test]
     fn a_path_changes_its_rate_and_its_delay() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let us = |number| Time::ZERO + Duration::from_microseconds(number);
         let mut plan = plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10));
         plan.changes = vec![LinkChange {
             at: ms(2),
@@ -577,13 +604,19 @@ mod tests {
             delay: Duration::from_milliseconds(1),
         }];
         let (mut link, mut samples) = (Link::new(&plan, 1, 0, None), Rows::new(Subset::default(), 1, None));
-        let mut arrival = |now| match link.accept(ms(now), 1000, &mut samples) {
-            Passage::Crosses { arrival, .. } => arrival,
+        let mut crossing = |now| match link.accept(ms(now), 1000, &mut samples) {
+            Passage::Crosses { start, arrival, .. } => (start, arrival),
             other => panic!("{other:?}"),
         };
-        assert_eq!([arrival(0), arrival(1), arrival(1)], [ms(11), ms(12), ms(13)]);
-        // Served at 3.1 ms and due at 4.1 ms, but behind its predecessor.
-        assert_eq!(arrival(2), ms(13));
-        assert_eq!(arrival(20), Time::ZERO + Duration::from_microseconds(21_100));
+        let found = [0, 0, 0, 0, 20].map(&mut crossing);
+        assert_eq!(found.map(|(start, _)| start), [ms(0), ms(1), ms(2), us(2100), ms(20)]);
+        // Those that begin later would be there at 3.1 and 3.2 ms.
+        assert_eq!(found.map(|(_, arrival)| arrival), [ms(11), ms(12), ms(12), ms(12), us(21_100)]);
+        // Asked at the clock's time, ahead of which the transmitter has been.
+        assert_eq!([ms(1), ms(2)].map(|now| link.rate(now).bits_per_second()), [8_000_000, 80_000_000]);
+        // Busy for 2 ms at 8 Mbit/s and 0.3 ms at 80, of 2 and 19.
+        let utilization = link.finish((0, &plan.name), ms(21), &mut samples).utilization;
+        let expected = (2.0 * 8.0 + 0.3 * 80.0) / (2.0 * 8.0 + 19.0 * 80.0);
+        assert!((utilization - expected).abs() < 1e-12, "{utilization}");
     }
 }

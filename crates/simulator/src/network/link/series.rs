@@ -22,18 +22,24 @@ impl Link {
         let interval = samples.interval();
         while self.next_sample < now {
             let time = self.next_sample;
+            self.reach(time);
+            self.update_until(time);
             self.queue.serve_until(time);
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
-            let Sampled { busy, offered, held, drops } = match self.rare.as_deref_mut() {
-                None => Sampled { busy, offered: interval.picoseconds(), held: 0, drops: 0 },
-                Some(rare) => rare.sample(busy, time, interval),
+            let before = self.busy_before;
+            let Sampled { busy, utilization, held, drops } = match self.rare.as_deref_mut() {
+                None => {
+                    let utilization = part(busy - before, interval.picoseconds());
+                    Sampled { busy, utilization, held: 0, drops: 0 }
+                }
+                Some(rare) => rare.sample((before, busy), time, interval),
             };
             let sample = LinkSample {
                 queue_packets: self.queue.packets() + held,
                 drops,
                 bytes: self.totals.accepted_bytes - self.queue.bytes(),
-                utilization: part(busy - self.busy_before, offered),
+                utilization,
             };
             samples.put(time, self.place as usize, sample);
             self.busy_before = busy;
@@ -42,11 +48,16 @@ impl Link {
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
-    /// Transmission time used until `time`, and available; bytes instead for a link with a trace.
-    pub(super) fn used_and_offered(&self, busy: u64, time: Time) -> (u64, u64) {
-        match self.imperfections().and_then(|own| own.server.as_ref()) {
-            None => (busy, time.picoseconds()),
-            Some(server) => server.used_and_offered_until(time),
+    /// Utilization of a run that ends at `end`, of which the transmitter was busy for `busy` ps.
+    pub(super) fn utilization(&self, busy: u64, end: Time) -> f64 {
+        let own = self.imperfections();
+        if let Some(server) = own.and_then(|own| own.server.as_ref()) {
+            let (used, offered) = server.used_and_offered_until(end);
+            return part(used, offered);
+        }
+        match self.changes() {
+            Some(changes) => changes.utilization((Time::ZERO, 0), (end, busy)),
+            None => part(busy, end.picoseconds()),
         }
     }
 }
@@ -55,33 +66,41 @@ impl Link {
 struct Sampled {
     /// Transmission time used so far, ps; with a trace, bytes.
     busy: u64,
-    /// Bytes offered since the previous sample.
-    offered: u64,
+    /// The part used of what could be sent since the previous sample.
+    utilization: f64,
     /// Packets that a managed queue holds.
     held: u64,
     drops: u64,
 }
 
 impl Rare {
-    /// A sample at this time, of a link whose transmitter was busy for `busy` ps.
-    fn sample(&mut self, busy: u64, time: Time, interval: Duration) -> Sampled {
+    /// A sample at this time, of a link whose transmitter was busy for `busy` ps, `before` at the
+    /// previous one.
+    fn sample(&mut self, (before, busy): (u64, u64), time: Time, interval: Duration) -> Sampled {
         let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
-        let mut sampled = Sampled { busy, offered: interval.picoseconds(), held, drops: 0 };
-        if let Some(own) = &mut self.imperfections {
-            self.drops += own.losses_until(time);
-            if let Some(server) = &own.server {
-                let (used, offered) = server.used_and_offered_until(time);
-                (sampled.busy, sampled.offered) = (used, offered - self.offered_before);
-                self.offered_before = offered;
-            }
-        }
-        sampled.drops = self.drops;
-        sampled
+        let Some(own) = &mut self.imperfections else {
+            let utilization = part(busy - before, interval.picoseconds());
+            return Sampled { busy, utilization, held, drops: self.drops };
+        };
+        self.drops += own.losses_until(time);
+        let (mut busy, drops) = (busy, self.drops);
+        let utilization = if let Some(server) = &own.server {
+            let (used, offered) = server.used_and_offered_until(time);
+            let offered = offered - std::mem::replace(&mut self.offered_before, offered);
+            busy = used;
+            part(used - before, offered)
+        } else if let Some(changes) = &own.changes {
+            let from = Time::from_picoseconds(time.picoseconds() - interval.picoseconds());
+            changes.utilization((from, before), (time, busy))
+        } else {
+            part(busy - before, interval.picoseconds())
+        };
+        Sampled { busy, utilization, held, drops }
     }
 }
 
 /// Fraction used of what was offered; 0 if nothing was.
-pub(super) fn part(used: u64, offered: u64) -> f64 {
+fn part(used: u64, offered: u64) -> f64 {
     match (i64::try_from(used), i64::try_from(offered)) {
         (_, Ok(0)) => 0.0,
         // Signed numbers convert in one instruction.

@@ -85,7 +85,7 @@ impl LoneRouter {
             control_loop: 0,
             window: 0,
             shift: 0,
-            access_rate: self.rate.bits_per_second() as f64,
+            access_link: 0,
             encrypted: false,
         }
     }

@@ -16,18 +16,19 @@ pub struct CoreQueue {
 pub struct Occupancy {
     /// Backlog, in the unit of the size.
     pub queue: f64,
-    /// Size of the buffer.
+    /// Places for what waits.
     pub size: f64,
 }
 
 impl Occupancy {
     /// In the unit of the limit; `None` without one: then there is no target.
-    pub fn new(Waiting { packets, bytes, limit }: Waiting) -> Option<Self> {
-        match limit {
-            QueueLimit::Unlimited => None,
-            QueueLimit::Packets(size) => Some(Self { queue: packets as f64, size: size as f64 }),
-            QueueLimit::Bytes(size) => Some(Self { queue: bytes as f64, size: size.get() as f64 }),
-        }
+    pub fn new(Waiting { packets, bytes, limit, in_service, .. }: Waiting) -> Option<Self> {
+        let (queue, size) = match limit {
+            QueueLimit::Unlimited => return None,
+            QueueLimit::Packets(size) => (packets, size.saturating_sub(in_service.is_some().into())),
+            QueueLimit::Bytes(size) => (bytes, size.get().saturating_sub(in_service.unwrap_or(0).into())),
+        };
+        Some(Self { queue: queue as f64, size: size.max(1) as f64 })
     }
 }
 

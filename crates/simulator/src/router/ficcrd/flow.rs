@@ -195,7 +195,7 @@ mod tests {
             control_loop: 0,
             window: 65_535,
             shift: 0,
-            access_rate: 1e7,
+            access_link: 0,
             encrypted: false,
         };
         let mut flow = EdgeFlow::new(at(0), path);

@@ -72,8 +72,8 @@ struct FlowPath {
     /// Advertised window, and the shift of its field.
     window: u64,
     shift: u8,
-    /// Rate of the source's access link, bit/s: the initial "ER".
-    access_rate: f64,
+    /// The source's access link, whose rate is the initial "ER".
+    access_link: usize,
     /// Whether routers cannot read its transport header.
     encrypted: bool,
 }
@@ -296,7 +296,8 @@ impl Ficcrd {
         let (rate, flow, hop) = (control.rate, control.flow, control.hop);
         self.time_discovery(station.now, index);
         let Some(path) = self.paths[station.network.flow_at(hop)] else { return };
-        let resource = ResourceDiscovery { rate, allowed: path.access_rate, backward: false };
+        let access_rate = station.network.rate(path.access_link, station.now).bits_per_second() as f64;
+        let resource = ResourceDiscovery { rate, allowed: access_rate, backward: false };
         let extra = Extra { resource: Some(resource), ..Extra::default() };
         let packet = Packet {
             arrival: station.now,
@@ -552,7 +553,7 @@ fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
             control_loop,
             window: tcp.window,
             shift: tcp.window_shift,
-            access_rate: links[flow.forward[0]].rate.bits_per_second() as f64,
+            access_link: flow.forward[0],
             encrypted: tcp.encrypted,
         })
     };
