@@ -168,6 +168,8 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
     if chance(draw, 4):
         flow["start_jitter"] = f"{draw(st.integers(1, max(duration_ms // 4, 1)))} ms"
     if chance(draw, 6):
+        flow["overhead"] = draw(st.sampled_from(["1 packet", "3 packets", "70 us"]))
+    if chance(draw, 6):
         flow["stop"] = f"{duration_ms * 3 // 4 + 1} ms"
     if chance(draw, 6):
         flow["count"] = 2

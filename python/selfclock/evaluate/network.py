@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock.scenario import build
 from selfclock.scenario.flow import Flow
 from selfclock.scenario.link import Link
-from selfclock.scenario.quantity import mbps, ms, s
+from selfclock.scenario.quantity import mbps, ms, packets, s
 from selfclock.scenario.transport import Record
 
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 #: A full packet on the wire: 1448 B of data and 52 B of headers, as the profile `modern` has them.
 PACKET_B, SEGMENT_B = 1500, 1448
+
+#: Random processing time of every sender, against phase effects: up to one service time of the
+#: bottleneck (Floyd and Jacobson 1992).
+OVERHEAD = packets(1)
 
 BOTTLENECK, REVERSE = "bottleneck", "reverse"
 
@@ -94,4 +98,5 @@ def scenario(
         reverse=replace(reverse or Link(), rate=rate, queue="unlimited"),
     )
     record = Record(s(samples_s), packets)
-    return network.scenario(flows, duration=s(seconds), name=name, seed=seed, routers=routers, record=record)
+    senders = [replace(each, overhead=each.overhead or OVERHEAD) for each in flows]
+    return network.scenario(senders, duration=s(seconds), name=name, seed=seed, routers=routers, record=record)

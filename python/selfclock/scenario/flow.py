@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 from selfclock._core import ScenarioError
 from selfclock.algorithms import control as control_of
 from selfclock.scenario.link import check_ends
-from selfclock.scenario.quantity import Rate, Size, Time, one, quantity, s
+from selfclock.scenario.quantity import Packets, Rate, Size, Time, one, quantity, s
 from selfclock.scenario.table import Kinds, Table, plain
 
 if TYPE_CHECKING:
@@ -75,6 +75,9 @@ class _Sender(Table):
     #: Start time, plus a uniform random time below `start_jitter`.
     start: Time | str | None = None
     start_jitter: Time | str | None = None
+    #: Random processing time of each packet at the sending host, below this and without
+    #: overtaking; in packets, transmission times on the slowest link of its path.
+    overhead: Time | Packets | str | None = None
     #: Time at which its application stops producing data.
     stop: Time | str | None = None
     #: Differentiated services codepoint, 0 to 63.
@@ -82,7 +85,10 @@ class _Sender(Table):
     #: In a `Path`: round-trip time between its hosts, instead of the path's.
     rtt: Time | str | None = None
 
-    QUANTITIES: ClassVar[Kinds] = dict.fromkeys(("start", "start_jitter", "stop", "rtt"), ((Time,), ()))
+    QUANTITIES: ClassVar[Kinds] = {
+        **dict.fromkeys(("start", "start_jitter", "stop", "rtt"), ((Time,), ())),
+        "overhead": ((Time, Packets), ()),
+    }
     APART: ClassVar[tuple[str, ...]] = ("between", "rtt", *_TRAFFIC)
 
     def __post_init__(self) -> None:

@@ -257,6 +257,8 @@ class Flow:
     end_node: str
     start: int
     start_jitter: int
+    #: Upper bound of its packets' processing time at the sender, as written.
+    overhead: str
     stop: int | None
     control: str
     traffic: dict[str, Any]
@@ -316,6 +318,9 @@ def _promise(document: dict[str, Any], seed: int) -> Specification:
             crossing[name].append(flow)
         for way in (flow.forward, flow.reverse):
             links[way[-1]].enters_host = True
+    for flow in flows.values():
+        first = links[flow.forward[0]]
+        first.jitter = max(first.jitter, _overhead(flow, links))
     for link in links.values():
         link.limit = _limit(link, links, crossing[link.name])
     for router in document.get("router", []):
@@ -354,6 +359,7 @@ def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
                 end_node=written.get("to", f"sink{host}"),
                 start=time_of(written.get("start", "0 s")),
                 start_jitter=time_of(written.get("start_jitter", "0 s")),
+                overhead=written.get("overhead", "0 s"),
                 stop=time_of(written["stop"]) if "stop" in written else None,
                 control=repr(written.get("congestion_control", "reno")),
                 traffic=traffic if isinstance(traffic, dict) else {},
@@ -593,6 +599,15 @@ def _full_packet(flow: Flow) -> int:
     if flow.tcp is not None:
         return flow.tcp.full_size
     return flow.stack_packet or max(packet_sizes(flow))
+
+
+def _overhead(flow: Flow, links: dict[str, Link]) -> int:
+    """Return the upper bound of its packets' processing time at the sender, ps."""
+    number, unit = _split(flow.overhead)
+    if unit not in {"packet", "packets"}:
+        return time_of(flow.overhead)
+    slowest = min(links[name].path[0][1] for name in flow.forward)
+    return transmission_time(int(number) * _full_packet(flow), slowest)
 
 
 def _limit(link: Link, links: dict[str, Link], crossing: list[Flow]) -> Limit:

@@ -146,25 +146,28 @@ struct Crossing {
     packet: Option<Bytes>,
 }
 
+/// Wire size of a flow's largest data packet.
+pub(super) fn full_packet(protocol: &Protocol) -> Bytes {
+    let tcp_packet = |tcp: &TcpPlan| {
+        let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
+        tcp.transport.mss + tcp.transport.header + options
+    };
+    match protocol {
+        Protocol::Tcp(tcp) => tcp_packet(tcp),
+        Protocol::Connections(connections) => tcp_packet(&connections.tcp),
+        Protocol::Udp(udp) => udp.packets.iter().map(|&(size, _)| size).max().unwrap_or(USUAL_PACKET),
+        Protocol::Stack(stack) => Bytes(u64::from(stack.datagram) + u64::from(UDP_HEADER)),
+    }
+}
+
 fn crossings(topology: &Topology<Wire>, flows: &[FlowPlan]) -> Vec<Crossing> {
     let mut crossings = vec![Crossing::default(); topology.links.len()];
     for flow in flows {
         let links = || flow.forward.iter().chain(&flow.reverse).copied();
         let delay = || links().fold(Duration::ZERO, |sum, link| sum + topology.links[link].wire.link.delay);
-        let tcp_packet = |tcp: &TcpPlan| {
-            let options = if tcp.transport.timestamps { TIMESTAMPS } else { Bytes::ZERO };
-            tcp.transport.mss + tcp.transport.header + options
-        };
-        let (round_trip, packet) = match &flow.protocol {
-            Protocol::Tcp(tcp) => (Some(delay()), tcp_packet(tcp)),
-            Protocol::Connections(connections) => (Some(delay()), tcp_packet(&connections.tcp)),
-            Protocol::Udp(udp) => {
-                (None, udp.packets.iter().map(|&(size, _)| size).max().unwrap_or(USUAL_PACKET))
-            }
-            Protocol::Stack(stack) => {
-                (Some(delay()), Bytes(u64::from(stack.datagram) + u64::from(UDP_HEADER)))
-            }
-        };
+        let is_udp = matches!(flow.protocol, Protocol::Udp(_));
+        let round_trip = (!is_udp).then(delay);
+        let packet = full_packet(&flow.protocol);
         for link in links() {
             let crossing = &mut crossings[link];
             crossing.round_trip = crossing.round_trip.max(round_trip);

@@ -10,6 +10,7 @@ mod error;
 mod expected;
 mod flow;
 mod link;
+pub(crate) mod overhead;
 mod router;
 mod traffic;
 mod transport;

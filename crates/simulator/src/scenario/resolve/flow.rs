@@ -11,6 +11,7 @@ use super::stack::{stack, stack_of};
 use super::transport::transport;
 use crate::graph::topology::Topology;
 use crate::plan::assemble::{self, USUAL_PACKET};
+use crate::plan::overhead::Overhead;
 use crate::plan::{
     Arrivals, ConnectionsPlan, FlowPlan, PlanError, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
     Wire,
@@ -251,6 +252,11 @@ pub(super) fn refuse_key<T>(written: &Maybe<T>, why: &str) -> Result<(), Problem
         Some(written) => Err(written.place.problem("not allowed here", why)),
         None => Ok(()),
     }
+}
+
+/// The overhead of each flow.
+pub fn overheads(file: &ScenarioTable) -> impl Iterator<Item = Overhead> {
+    written(file).map(|flow| value_or(&flow.value.overhead, Overhead::default()))
 }
 
 /// Finds the routes of the flows.

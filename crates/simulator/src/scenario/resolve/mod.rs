@@ -16,9 +16,10 @@ use super::table::network::NetworkTable;
 use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
 use crate::plan::assemble::{check_coalescing, size_queues};
+use crate::plan::overhead::add_overheads;
 use crate::plan::{LONGEST_RUN, Plan, RecordPlan};
 use crate::record::packets::MOST_RECORDS;
-use flow::{copies, expand, find_routes, groups};
+use flow::{copies, expand, find_routes, groups, overheads};
 use limits::Demand;
 use link::build;
 use router::routers;
@@ -46,7 +47,8 @@ pub fn resolve(
     find_routes(file, &topology, &mut flows)?;
     let groups = groups(file, &flows)?;
     check_coalescing(&topology, &flows).map_err(|error| error.at(&file.network.place))?;
-    let links = size_queues(&topology, &flows);
+    let mut links = size_queues(&topology, &flows);
+    add_overheads(&mut links, &flows, overheads(file));
     let routers = routers(file, &topology, &flows)?;
     let plan = Plan {
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),

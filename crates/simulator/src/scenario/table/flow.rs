@@ -3,9 +3,13 @@
 use super::traffic::Traffic;
 use super::transport::TransportTable;
 use super::value::{Count, Name, ranges};
-use crate::scenario::reader::{Maybe, table, words};
+use crate::plan::overhead::Overhead;
+use crate::scenario::error::Problem;
+use crate::scenario::reader::{FromItem, Item, Maybe, quantity_schema, table, words};
 use crate::scenario::stack::{Control, StackName};
+use selfclock_congestion::quantity::{Dimension, Quantity};
 use selfclock_congestion::units::Duration;
+use serde_json::Value as Json;
 
 table! {
     /// A flow, or several that are alike.
@@ -33,6 +37,10 @@ table! {
         start: Maybe<Duration>,
         /// A further uniform random delay of the start, below this. Default: "0 s".
         start_jitter: Maybe<Duration>,
+        /// Random processing time of each packet at the sending host, uniform below this, without
+        /// overtaking: jitter of the first link on the flow's path. In packets: transmission times
+        /// of its full packet on the slowest link of its path. Default: "0 s".
+        overhead: Maybe<Overhead>,
         /// When the application stops to produce data. Default: the end of the run.
         stop: Maybe<Duration>,
         /// The application's data. Default: "bulk". UDP needs a table with a rate.
@@ -44,6 +52,22 @@ table! {
         group: Maybe<Name>,
         /// Transport settings of this flow, over those of all flows.
         transport: Maybe<TransportTable>,
+    }
+}
+
+/// Units of an overhead.
+const OVERHEAD: [Dimension; 2] = [Dimension::Time, Dimension::Packets];
+
+impl FromItem for Overhead {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        Ok(match item.quantity(&OVERHEAD)? {
+            Quantity::Packets(packets) => Self::Packets(packets),
+            Quantity::Time(time) => Self::Time(time),
+            _ => Self::default(),
+        })
+    }
+    fn schema() -> Json {
+        quantity_schema(&OVERHEAD)
     }
 }
 
