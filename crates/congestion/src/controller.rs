@@ -7,7 +7,7 @@ use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RecoveryEnded, Resumed, Sent, SpuriousLoss, Timeout,
+    RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Timeout,
 };
 use crate::failure::{Failure, Reason};
 use crate::held::Held;
@@ -25,12 +25,18 @@ use crate::window::{Group, Window};
 pub struct Controller<A = Algorithm> {
     state: WindowState,
     recovering: bool,
+    /// Data outstanding at the last timeout is not all acknowledged: an ACK may cover data that left
+    /// the network long ago ([`WindowState::slow_start_limit`]).
+    repairing: bool,
     /// See [`Controller::only_grows`].
     only_grows: bool,
     algorithm: A,
     /// The window before the last loss or timeout, until it is restored or a CE mark confirms the
     /// reduction.
     before: Option<Held<WindowBefore>>,
+    /// [`Acknowledged::acknowledged_total`] with which `repairing` ends; the maximum until the first
+    /// ACK after the timeout.
+    repaired: Bytes,
 }
 
 impl Controller {
@@ -39,14 +45,30 @@ impl Controller {
         let mut state = WindowState::new(&setup);
         let only_grows = estimate.is_none() && start.only_grows();
         let algorithm = Algorithm::parts(&setup, &mut state, start, window, estimate);
-        Self { state, recovering: false, only_grows, algorithm, before: None }
+        Self {
+            state,
+            recovering: false,
+            repairing: false,
+            only_grows,
+            algorithm,
+            before: None,
+            repaired: Bytes::MAX,
+        }
     }
 
     /// A connection controlled by `model`.
     pub fn with_model(setup: Setup, model: Model) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Algorithm::model(&setup, &mut state, model);
-        Self { state, recovering: false, only_grows: false, algorithm, before: None }
+        Self {
+            state,
+            recovering: false,
+            repairing: false,
+            only_grows: false,
+            algorithm,
+            before: None,
+            repaired: Bytes::MAX,
+        }
     }
 
     /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
@@ -101,7 +123,15 @@ impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
         let mut state = WindowState::new(&setup);
         let only_grows = start.only_grows();
         let algorithm = Pair::new(&setup, &mut state, start, window);
-        Self { state, recovering: false, only_grows, algorithm, before: None }
+        Self {
+            state,
+            recovering: false,
+            repairing: false,
+            only_grows,
+            algorithm,
+            before: None,
+            repaired: Bytes::MAX,
+        }
     }
 }
 
@@ -110,7 +140,15 @@ impl<M: ModelPart> Controller<Alone<M>> {
     pub fn of_model(setup: Setup, model: M) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Alone::new(&setup, &mut state, model);
-        Self { state, recovering: false, only_grows: false, algorithm, before: None }
+        Self {
+            state,
+            recovering: false,
+            repairing: false,
+            only_grows: false,
+            algorithm,
+            before: None,
+            repaired: Bytes::MAX,
+        }
     }
 }
 
@@ -138,6 +176,26 @@ impl<A: Composition> Controller<A> {
     #[inline(always)]
     pub fn on_ack(&mut self, event: &Acknowledged) {
         self.algorithm.on_ack(event, &mut self.state);
+        if self.repairing {
+            self.on_repair(event);
+        }
+    }
+
+    /// An ACK between a timeout and the ACK of everything that was then outstanding.
+    #[cold]
+    fn on_repair(&mut self, event: &Acknowledged) {
+        if self.repaired == Bytes::MAX {
+            self.repaired = event.sent_total;
+        }
+        if event.acknowledged_total >= self.repaired {
+            self.end_repair();
+        }
+    }
+
+    const fn end_repair(&mut self) {
+        if core::mem::replace(&mut self.repairing, false) {
+            self.state.slow_start_limit = f64::INFINITY;
+        }
     }
 
     /// A duplicate ACK arrived.
@@ -190,7 +248,9 @@ impl<A: Composition> Controller<A> {
         if !event.repeated {
             self.before = Some(Held::new(self.state.before()));
         }
-        self.state.slow_start_limit = 1.0;
+        if self.state.byte_counting && event.cause != RestartCause::PersistentCongestion {
+            (self.state.slow_start_limit, self.repairing, self.repaired) = (1.0, true, Bytes::MAX);
+        }
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(start, window, estimate) => {
                 abandon(estimate, event.now);
@@ -206,6 +266,7 @@ impl<A: Composition> Controller<A> {
     pub fn on_spurious_loss(&mut self, event: &SpuriousLoss) {
         let Some(before) = self.before.take() else { return };
         self.recovering = false;
+        self.end_repair();
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(_, window, _) => window.on_spurious_loss(event, &before, state),
             Roles::Model(model) => model.on_spurious_loss(event, &before, state),

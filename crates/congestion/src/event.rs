@@ -330,6 +330,9 @@ pub enum RestartCause {
     TimerExpired,
     /// The third duplicate ACK, in a Tahoe sender, which has no fast recovery.
     TahoeFastRetransmit,
+    /// QUIC: "all packets that are sent over a period of time" were lost (RFC 9002, section 7.6).
+    /// QUIC acknowledges each packet once, so no later ACK covers what had arrived long before.
+    PersistentCongestion,
 }
 
 /// The receiver echoed a CE mark (RFC 3168). Reported at most once per window of data.

@@ -31,6 +31,7 @@ pub fn setup() -> Setup {
         selective_acks: true,
         byte_counting: false,
         restart_after_idle: false,
+        paced: false,
         seed: 1,
     }
 }

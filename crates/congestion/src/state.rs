@@ -28,9 +28,10 @@ pub struct WindowState {
     pub byte_counting: bool,
     /// Maximum increase per ACK in slow start, in segments. One: "During slow start, a TCP
     /// increments cwnd by at most SMSS bytes for each ACK received" (RFC 5681). With byte counting
-    /// two, the limit L = 2 SMSS of RFC 3465, section 2.3, until a timeout: in the slow start after
-    /// it L is one segment (section 2.4), because an ACK may then cover much that left the network
-    /// long ago. Linux always counts everything acknowledged.
+    /// infinite, as in Linux (since its commit 9f9843a751d0 an ACK for N segments counts as N) and
+    /// in QUIC (RFC 9002, section 7.3.1); RFC 3465, section 2.3, has L = 2 SMSS. After a timeout it
+    /// is one segment (section 2.4) until everything outstanding at the timeout is acknowledged,
+    /// because an ACK may then cover much that left the network long ago.
     pub slow_start_limit: f64,
     /// Window after an idle period, in segments; infinite if it does not restart:
     /// [`Setup::restart_after_idle`].
@@ -49,7 +50,7 @@ impl WindowState {
             header: setup.header,
             receive_window: setup.receive_window,
             byte_counting: setup.byte_counting,
-            slow_start_limit: if setup.byte_counting { 2.0 } else { 1.0 },
+            slow_start_limit: if setup.byte_counting { f64::INFINITY } else { 1.0 },
             restart_window: if setup.restart_after_idle {
                 setup.initial_window.max(1.0)
             } else {
@@ -79,16 +80,15 @@ impl WindowState {
     }
     /// The state that a response to a loss changes.
     pub(crate) const fn before(&self) -> WindowBefore {
-        let Self { cwnd, ssthresh, slow_start_limit, .. } = *self;
-        WindowBefore { cwnd, ssthresh, slow_start_limit }
+        let Self { cwnd, ssthresh, .. } = *self;
+        WindowBefore { cwnd, ssthresh }
     }
     /// Undoes the response to a loss, unless the window has grown beyond its former value: "if the
     /// current cwnd has already exceeded the previous cwnd, CUBIC will continue to use the current
     /// cwnd" (RFC 9438, section 4.9.2).
     pub fn restore(&mut self, before: &WindowBefore) {
         if self.cwnd < before.cwnd {
-            let WindowBefore { cwnd, ssthresh, slow_start_limit } = *before;
-            (self.cwnd, self.ssthresh, self.slow_start_limit) = (cwnd, ssthresh, slow_start_limit);
+            (self.cwnd, self.ssthresh) = (before.cwnd, before.ssthresh);
         }
     }
     /// The segment size has changed: multiplies numbers of segments by `ratio`.
@@ -129,7 +129,20 @@ impl WindowState {
     /// Increase of the window by an ACK of this size in slow start.
     #[inline]
     pub fn slow_start_step(&self, size: Bytes) -> f64 {
-        self.segments(size).min(self.slow_start_limit)
+        self.slow_start_step_up_to(size, self.slow_start_limit)
+    }
+    /// Like [`WindowState::slow_start_step`], with another limit per ACK, in segments. What passes
+    /// ssthresh does not count, as in Linux (`tcp_slow_start`), where it counts in congestion
+    /// avoidance; except for the one segment that RFC 5681 adds at once.
+    #[inline]
+    pub fn slow_start_step_up_to(&self, size: Bytes, limit: f64) -> f64 {
+        self.segments(size).min(limit).min((self.ssthresh - self.cwnd).max(1.0))
+    }
+    /// The data outstanding, in segments, that a loss reduces: "ssthresh = max (FlightSize / 2,
+    /// 2*SMSS)", with at most the window. During a long recovery more than a window has been sent
+    /// since the oldest outstanding segment, and half of that would be too much.
+    pub fn flight(&self, flight_size: Bytes) -> f64 {
+        self.segments(flight_size).min(self.window_in_use())
     }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
@@ -149,8 +162,6 @@ pub struct WindowBefore {
     pub cwnd: f64,
     /// [`WindowState::ssthresh`].
     pub ssthresh: f64,
-    /// [`WindowState::slow_start_limit`].
-    pub slow_start_limit: f64,
 }
 
 /// Largest window, in segments: far beyond any path, and small enough that a window in bytes cannot
@@ -178,6 +189,9 @@ pub struct Setup {
     /// Whether the window restarts after an idle period longer than the retransmission timeout (RFC
     /// 5681, section 4.1), as in Linux (`tcp_slow_start_after_idle`). Models are exempt.
     pub restart_after_idle: bool,
+    /// Whether the sender paces at all times, whatever the algorithm: QUIC stacks (RFC 9002, section
+    /// 7.7). Bursts then need no limit per ACK (RFC 9406, section 4.3).
+    pub paced: bool,
     /// Seed of the algorithm's random numbers.
     pub seed: u64,
 }
@@ -193,6 +207,7 @@ impl Default for Setup {
             selective_acks: true,
             byte_counting: true,
             restart_after_idle: true,
+            paced: false,
             seed: 0,
         }
     }

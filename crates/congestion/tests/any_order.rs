@@ -152,6 +152,7 @@ fn divided_acknowledgements_gain_nothing() {
                 selective_acks: true,
                 byte_counting: false,
                 restart_after_idle: true,
+                paced: false,
                 seed: 1,
             };
             let mut connection = Connection::new(selection.controller(setup));

@@ -117,7 +117,7 @@ impl CongestionControl {
                 receive_window,
                 selective_acks: true,
                 byte_counting: true,
-                slow_start_limit: 2.0,
+                slow_start_limit: f64::INFINITY,
                 seed: 0,
             };
             (1.0, f64::INFINITY, connection)
@@ -222,9 +222,11 @@ impl CongestionControl {
     }
 
     /// Increase of the window by an ACK of this size in slow start: the segments acknowledged, at
-    /// most one; with the transport's `byte_counting` at most two, until an RTO (RFC 3465).
+    /// most one; with the transport's `byte_counting` without limit, as in Linux, except after an
+    /// RTO until what was outstanding is acknowledged. Ends at ssthresh.
     fn slow_start_step(&self, size_bytes: f64) -> f64 {
-        self.segments(size_bytes).min(self.slow_start_limit.get())
+        let room = (self.ssthresh.get() - self.cwnd.get()).max(1.0);
+        self.segments(size_bytes).min(self.slow_start_limit.get()).min(room)
     }
     /// Weight of an ACK of this size in congestion avoidance, where Reno adds 1/cwnd each: the
     /// segments acknowledged, without the transport's `byte_counting` at most one.

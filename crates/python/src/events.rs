@@ -201,6 +201,7 @@ event! {
         cause: &'static str = |event| match event.cause {
             RestartCause::TimerExpired => "timer",
             RestartCause::TahoeFastRetransmit => "fast-retransmit",
+            RestartCause::PersistentCongestion => "persistent-congestion",
         };
     }
 }

@@ -169,6 +169,7 @@ impl Bench {
                     selective_acks: true,
                     byte_counting: false,
                     restart_after_idle: false,
+                    paced: false,
                     seed: 100 + i as u64,
                 }),
                 packets: VecDeque::new(),

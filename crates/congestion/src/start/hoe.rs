@@ -117,7 +117,7 @@ impl StartPart for Hoe {
     }
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        state.cwnd += state.acknowledgements(event.size);
+        state.cwnd += state.slow_start_step(event.size);
         self.estimate(event, state);
     }
 

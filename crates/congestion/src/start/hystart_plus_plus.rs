@@ -7,7 +7,7 @@ use crate::estimate::round_trip::RoundTrip;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::parameters;
 use crate::part::StartPart;
-use crate::state::WindowState;
+use crate::state::{Setup, WindowState};
 use crate::units::Duration;
 
 /// Entry in the registry.
@@ -19,6 +19,12 @@ pub const ENTRY: Entry = Entry {
     parameters: Parameters::TABLE,
     ..Entry::START
 };
+
+/// L is infinite if the transport paces ([`Setup::paced`]), otherwise 8: a value that cannot be
+/// written.
+const BY_TRANSPORT: f64 = 0.0;
+/// "L = infinity if paced, L = 8 if non-paced" (section 4.3).
+const UNPACED_LIMIT: f64 = 8.0;
 
 parameters! {
     /// Parameters of HyStart++.
@@ -41,10 +47,9 @@ parameters! {
         /// Rounds of conservative slow start.
         css_rounds: f64 = 5.0, shown "5", unit "round trips", range (1.0, 1000.0),
             source "RFC 9406 section 4.3: CSS_ROUNDS";
-        /// Most segments that one acknowledgement may add to the window, L of the RFC. A sender
-        /// that paces needs no limit.
-        segments_per_ack: f64 = 8.0, shown "8", unit "segments", range (1.0, 1e6),
-            source "RFC 9406 section 4.3: L = 8 for implementations that do not pace";
+        /// Most segments that one acknowledgement may add to the window, L of the RFC.
+        segments_per_ack: f64 = BY_TRANSPORT, shown "8, no limit where the transport paces", unit "segments", range (1.0, 1e6),
+            source "RFC 9406 section 4.3: L = infinity if paced, L = 8 if non-paced";
     }
 }
 
@@ -70,6 +75,8 @@ enum Stage {
 #[derive(Clone, Debug)]
 pub struct HyStartPlusPlus {
     parameters: Parameters,
+    /// L of the RFC.
+    limit: f64,
     stage: Stage,
     round: RoundTrip,
     /// "lastRoundMinRTT and currentRoundMinRTT are initialized to infinity"; `None` is infinity.
@@ -82,8 +89,10 @@ pub struct HyStartPlusPlus {
 impl HyStartPlusPlus {
     /// With these parameters.
     pub fn new(parameters: Parameters) -> Self {
+        let written = parameters.segments_per_ack;
         Self {
             parameters,
+            limit: if written == BY_TRANSPORT { UNPACED_LIMIT } else { written },
             stage: Stage::Watching,
             round: RoundTrip::default(),
             last_round_minimum: None,
@@ -114,6 +123,12 @@ impl HyStartPlusPlus {
 }
 
 impl StartPart for HyStartPlusPlus {
+    fn begin(&mut self, setup: &Setup, _state: &mut WindowState) {
+        if setup.paced && self.parameters.segments_per_ack == BY_TRANSPORT {
+            self.limit = f64::INFINITY;
+        }
+    }
+
     fn only_grows(&self) -> bool {
         true
     }
@@ -154,7 +169,7 @@ impl StartPart for HyStartPlusPlus {
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let acknowledged = state.segments(event.size);
-        let limited = acknowledged.min(self.parameters.segments_per_ack);
+        let limited = acknowledged.min(self.limit);
         state.cwnd += match self.stage {
             // "cwnd = cwnd + min(N, L * SMSS)"
             Stage::Watching => limited,

@@ -22,8 +22,8 @@ parameters! {
     /// Parameters of slow start.
     Parameters {
         /// Most segments that one acknowledgement may add to the window.
-        segments_per_ack: f64 = BY_TRANSPORT, shown "2 with byte_counting, until a timeout; else 1", unit "segments",
-            range (1.0, 1e6), source "RFC 3465 sections 2.3 and 2.4; RFC 5681 section 3.1: cwnd += min (N, SMSS)";
+        segments_per_ack: f64 = BY_TRANSPORT, shown "no limit with byte_counting, else 1", unit "segments",
+            range (1.0, 1e6), source "Linux tcp_slow_start; RFC 5681 section 3.1: cwnd += min (N, SMSS); RFC 3465 section 2.3: 2";
     }
 }
 
@@ -47,13 +47,12 @@ impl StartPart for SlowStart {
 
     /// "During slow start, a TCP increments cwnd by at most SMSS bytes for each ACK received that
     /// cumulatively acknowledges new data." `min(N, SMSS)` guards against a receiver that divides
-    /// its acknowledgements. With byte counting two segments, what a delayed acknowledgement
-    /// covers.
+    /// its acknowledgements. With byte counting everything acknowledged counts.
     #[inline]
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let written = self.parameters.segments_per_ack;
         let limit = if written == BY_TRANSPORT { state.slow_start_limit } else { written };
-        state.cwnd += state.segments(event.size).min(limit);
+        state.cwnd += state.slow_start_step_up_to(event.size, limit);
     }
 }
 
@@ -79,14 +78,14 @@ mod tests {
         assert_eq!(state.cwnd, 20.0);
     }
 
-    /// RFC 3465, sections 2.3 and 2.4: two segments for a delayed ACK, no more for one that covers
-    /// more, and one after a timeout; an explicit value takes precedence.
+    /// Linux counts everything acknowledged; RFC 3465, section 2.4: one segment after a timeout. An
+    /// explicit value takes precedence: section 2.3 has two.
     #[test]
     fn what_an_acknowledgement_adds() {
         for (byte_counting, written, steps) in [
-            (true, BY_TRANSPORT, [1.0, 2.0, 2.0, 1.0]),
+            (true, BY_TRANSPORT, [1.0, 2.0, 4.0, 1.0]),
             (false, BY_TRANSPORT, [1.0, 1.0, 1.0, 1.0]),
-            (true, 3.0, [1.0, 2.0, 3.0, 3.0]),
+            (true, 2.0, [1.0, 2.0, 2.0, 2.0]),
             (false, 3.0, [1.0, 2.0, 3.0, 3.0]),
         ] {
             let parameters = Parameters { segments_per_ack: written };

@@ -256,6 +256,7 @@ impl<'a> Codec<'a> {
             selective_acks,
             byte_counting,
             restart_after_idle,
+            paced,
             seed,
         } = setup;
         self.size(Slot::Mss, mss)?;
@@ -266,6 +267,7 @@ impl<'a> Codec<'a> {
         self.flag(selective_acks)?;
         self.flag(byte_counting)?;
         self.flag(restart_after_idle)?;
+        self.flag(paced)?;
         self.number(Slot::Plain, seed)?;
         // A controller divides by the first, and clamps the other two to a range that excludes NaN.
         let possible =
@@ -353,8 +355,11 @@ impl<'a> Codec<'a> {
             }
             Event::EcnEcho(event) => self.size(Slot::FlightSize, &mut event.flight_size),
             Event::Timeout(event) => {
-                const CAUSES: [RestartCause; 2] =
-                    [RestartCause::TimerExpired, RestartCause::TahoeFastRetransmit];
+                const CAUSES: [RestartCause; 3] = [
+                    RestartCause::TimerExpired,
+                    RestartCause::TahoeFastRetransmit,
+                    RestartCause::PersistentCongestion,
+                ];
                 self.size(Slot::FlightSize, &mut event.flight_size)?;
                 self.flag(&mut event.repeated)?;
                 self.one_of(&CAUSES, &mut event.cause)

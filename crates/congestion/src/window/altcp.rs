@@ -128,7 +128,7 @@ impl WindowPart for Altcp {
             layer => {
                 // "cwnd = cwnd + (K_R * K)/cwnd"
                 let factor = if self.transient { self.stored } else { 1.0 };
-                state.cwnd += factor * f64::from(layer) * state.acknowledgements(event.size) / state.cwnd;
+                state.cwnd += factor * f64::from(layer) * state.counted(event.size) / state.cwnd;
             }
         }
     }

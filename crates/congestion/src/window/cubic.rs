@@ -129,10 +129,8 @@ impl Cubic {
         self.curve.maximum = Some(if earlier { cwnd * (1.0 + beta) / 2.0 } else { cwnd });
         self.curve.prior = cwnd;
         self.curve.epoch = None;
-        // "ssthresh = flight_size * beta_cubic" (section 4.6). Our choice: with at most cwnd.
-        // During a long recovery more than a window has been sent since the oldest outstanding
-        // segment.
-        state.segments(flight_size).min(cwnd) * beta
+        // "ssthresh = flight_size * beta_cubic" (section 4.6).
+        state.flight(flight_size) * beta
     }
 }
 
@@ -178,7 +176,9 @@ impl WindowPart for Cubic {
             let target = self.cubic(&epoch, t + rtt).clamp(state.cwnd, 1.5 * state.cwnd);
             // "cwnd MUST be incremented by (target - cwnd)/cwnd for each received new ACK"
             // (sections 4.4 and 4.5).
-            state.cwnd += (target - state.cwnd) * state.acknowledgements(event.size) / state.cwnd;
+            // Our choice: with byte counting for each segment acknowledged, as in Linux.
+            let part = state.counted(event.size) / state.cwnd;
+            state.cwnd += (target - state.cwnd) * part.min(1.0);
         }
     }
 

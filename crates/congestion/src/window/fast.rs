@@ -101,7 +101,9 @@ impl WindowPart for Fast {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if let (Some(rtt), Some(base)) = (event.rtt, event.minimum_rtt) {
             self.base_rtt = base.seconds();
+            // With byte counting a sample weighs as much as one for each segment would.
             let weight = (3.0 / state.cwnd).min(self.parameters.rtt_weight);
+            let weight = (weight * state.counted(event.size)).min(1.0);
             let rtt = rtt.seconds();
             self.mean_rtt += if self.mean_rtt > 0.0 { weight * (rtt - self.mean_rtt) } else { rtt };
         }
@@ -121,9 +123,10 @@ impl WindowPart for Fast {
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         if self.is_far_from_full() {
-            // Multiplicative increase: one segment per ACK.
+            // Multiplicative increase: one segment per ACK, with byte counting per segment
+            // acknowledged.
             self.forget_steps();
-            state.cwnd += state.segments(event.size).min(1.0);
+            state.cwnd += state.counted(event.size);
             return;
         }
         if self.due {

@@ -103,8 +103,9 @@ impl WindowPart for HighSpeed {
         if self.increase.0 != w {
             self.increase = (w, self.increase(w));
         }
-        // w <- w + a(w)/w on each ACK.
-        state.cwnd += self.increase.1 * state.acknowledgements(event.size) / state.cwnd;
+        // w <- w + a(w)/w on each ACK; with byte counting for each segment acknowledged, like Reno:
+        // by ACKs, half as many when delayed, it would be less than Reno with byte counting.
+        state.cwnd += self.increase.1 * state.counted(event.size) / state.cwnd;
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {

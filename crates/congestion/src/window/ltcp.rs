@@ -106,7 +106,7 @@ impl WindowPart for Ltcp {
             // With K = 1 it is TCP in every respect.
             1 => self.reno.grow(event, state),
             // "cwnd = cwnd + K/cwnd" (the draft prints "cwnd = K/cwnd").
-            layer => state.cwnd += f64::from(layer) * state.acknowledgements(event.size) / state.cwnd,
+            layer => state.cwnd += f64::from(layer) * state.counted(event.size) / state.cwnd,
         }
     }
 

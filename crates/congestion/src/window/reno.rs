@@ -33,7 +33,7 @@ choice! {
 choice! {
     /// Quantity that a loss halves.
     Halved {
-        /// FlightSize, RFC 5681 equation 4: the data outstanding.
+        /// FlightSize, RFC 5681 equation 4: the data outstanding, at most the window.
         FlightSize = "flight-size",
         /// cwnd, as the simulators of the 1990s did.
         Window = "window",
@@ -111,7 +111,7 @@ impl Reno {
     /// Like [`Reno::half`] with another factor.
     fn part(&self, factor: f64, flight_size: Bytes, state: &WindowState) -> f64 {
         let base = match self.parameters.halved {
-            Halved::FlightSize => state.segments(flight_size),
+            Halved::FlightSize => state.flight(flight_size),
             Halved::Window => state.window_in_use(),
         };
         let part = match self.parameters.threshold {

@@ -94,7 +94,7 @@ impl WindowPart for Scalable {
             return self.reno.grow(event, state);
         }
         state.cwnd += match self.parameters.variant {
-            Variant::Kelly => self.parameters.increase * state.acknowledgements(event.size),
+            Variant::Kelly => self.parameters.increase * state.counted(event.size),
             Variant::Linux => state.segments(event.size) / state.cwnd.min(self.parameters.linux_count),
         };
     }

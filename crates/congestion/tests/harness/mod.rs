@@ -356,6 +356,7 @@ impl Case {
             selective_acks: self.selective_acks,
             byte_counting: true,
             restart_after_idle: true,
+            paced: false,
             seed: self.seed,
         }
     }

@@ -105,7 +105,7 @@ impl WindowPart for Adaptive {
             self.reno.grow(event, state);
         } else {
             let increase = if one { 1.0 } else { strength } / members;
-            state.cwnd += increase * state.acknowledgements(event.size) / state.cwnd;
+            state.cwnd += increase * state.counted(event.size) / state.cwnd;
         }
     }
 

@@ -45,6 +45,7 @@ impl Congestion {
                 selective_acks: transport.recovery.uses_sack(),
                 byte_counting: transport.byte_counting,
                 restart_after_idle: transport.restart_after_idle,
+                paced: transport.pacing_gain.is_some(),
                 seed,
             }),
             limited_by_window: true,
