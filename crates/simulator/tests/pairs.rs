@@ -75,7 +75,9 @@ fn an_interval_changes_nothing() {
 #[test]
 fn five_in_the_system_are_four_that_wait() {
     each_pair(|discipline, mechanism, seed| {
-        let of = |limit, counts| summary(&pair(discipline, mechanism, (limit, counts, "interval = \"off\""), seed));
+        let of = |limit, counts| {
+            summary(&pair(discipline, mechanism, (limit, counts, "interval = \"off\""), seed))
+        };
         assert!(
             of("4 packets", "waiting") == of("5 packets", "in-system"),
             "{discipline}, {mechanism}, seed {seed}"
@@ -97,7 +99,8 @@ fn an_idle_transmitter_takes_every_packet() {
                  access = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n\
                  [[flow]]\nprotocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\n"
             );
-            let plan = Scenario::parse(&text, "idle.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
+            let plan =
+                Scenario::parse(&text, "idle.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
             let link = Simulation::new(&plan).run().expect("nothing stops the run").summary.links[0].clone();
             // 2 Mbit in packets of 12,000 bits.
             assert_eq!((link.packets, link.drops), (167, 0), "{name}, {counts}");

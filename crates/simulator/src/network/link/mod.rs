@@ -143,13 +143,13 @@ impl Link {
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
         let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
-        let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
-        let managed = AnyDiscipline::new(plan.discipline, site)
-            .map(|discipline| {
-                let mut queue = ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service);
-                queue.work.rate = plan.rate;
-                queue
-            });
+        let stream = Stream::new(seed, Purpose::LinkQueue, index);
+        let site = LinkSite { rate: plan.rate, has_trace: plan.trace.is_some(), stream };
+        let managed = AnyDiscipline::new(plan.discipline, site).map(|discipline| {
+            let mut queue = ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service);
+            queue.work.rate = plan.rate;
+            queue
+        });
         let has_rare = imperfections.is_some() || managed.is_some();
         Self {
             free_at: Time::ZERO,
