@@ -8,6 +8,8 @@ import pytest
 import selfclock as sc
 from selfclock.verify import Record, verify
 from selfclock.verify.capacity import Capacity
+from selfclock.verify.emulated import check_rates
+from selfclock.verify.violation import Findings
 
 SECOND = 10**12
 
@@ -72,3 +74,16 @@ def test_a_link_that_keeps_its_rate_is_found(discipline: str) -> None:
     # 24 Mbit/s are 2000 packets per second.
     assert len(beyond) > 3000
     assert any(violation.rule == "summary" and "utilization" in violation.what for violation in findings.violations)
+
+
+def test_the_record_of_an_emulation_is_checked_as_well() -> None:
+    """Links with changes were left out."""
+    constant = sc.Scenario.parse(SCENARIO.format(queue="'unlimited'", changes=""))
+    change = ", changes = [{ at = '2 s', rate = '12 Mbps' }]"
+    wrong = Findings()
+    check_rates(recorded(constant, SCENARIO.format(queue="'unlimited'", changes=change)), wrong)
+    assert len(wrong.violations) > 3000
+    text = SCENARIO.format(queue="'unlimited'", changes=CHANGES)
+    right = Findings()
+    check_rates(recorded(sc.Scenario.parse(text), text), right)
+    assert not right.violations, right.violations[:5]

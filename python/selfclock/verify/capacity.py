@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING
 from selfclock.verify.specification import SECOND
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from selfclock.verify.packet_lives import Hop, Packet
     from selfclock.verify.specification import Link
     from selfclock.verify.violation import Findings
 
 #: Transmission times are rounded to whole picoseconds.
 ROUNDING = 2
+
+LEAVES = "its transmission begins when the rate of the link leaves {} bits of the packet before"
 
 
 class Capacity:
@@ -42,18 +46,22 @@ class Capacity:
         return min(self.rates[first:last], default=self.rates[first - 1]) < self.rates[first - 1]
 
 
-def check_capacity(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
-    """The bits sent are at most the integral of the rate, whatever rate a packet takes.
+def excess(path: list[tuple[int, int, int]], sent: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield each transmission that begins too early, by its place, and what the rate leaves of the one before, in bits.
 
-    Each packet must fit into the integral up to the start of the next. One during which the rate falls may have kept
-    the higher rate to its end.
+    Each packet, of a time and a size in bytes, must fit into the integral of the rate up to the start of the next. One
+    during which the rate falls may have kept the higher rate to its end.
     """
-    capacity = Capacity(link.path)
-    sent = sorted((hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None)
-    for (start, _, _, hop), (end, _, packet, _) in pairwise(sent):
-        left = hop.size * 8 * SECOND - (capacity.until(end) - capacity.until(start))
+    capacity = Capacity(path)
+    for place, ((start, size), (end, _)) in enumerate(pairwise(sent), 1):
+        left = size * 8 * SECOND - (capacity.until(end) - capacity.until(start))
         if left > ROUNDING * capacity.rate(start) and not capacity.falls(start, end):
-            findings.add(
-                "rate", end, f"link {link.name}", packet.number,
-                f"its transmission begins when the rate of the link leaves {left // SECOND} bits of the packet before",
-            )  # fmt: skip
+            yield place, left // SECOND
+
+
+def check_capacity(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> None:
+    """The bits sent are at most the integral of the rate, whatever rate a packet takes."""
+    sent = sorted((hop.started, hop.started_row, packet, hop) for packet, hop in crossings if hop.started is not None)
+    for place, left in excess(link.path, ((start, hop.size) for start, _, _, hop in sent)):
+        start, _, packet, _ = sent[place]
+        findings.add("rate", start, f"link {link.name}", packet.number, LEAVES.format(left))
