@@ -369,7 +369,8 @@ impl Link {
             packets: self.queue.packets() + packets,
             bytes: self.queue.bytes() + bytes,
             limit: self.settings.queue,
-            in_service: in_service.filter(|_| self.settings.counts_packet_in_service),
+            in_service,
+            counts_packet_in_service: self.settings.counts_packet_in_service,
             is_idle: server.is_none() && in_service.is_none(),
         }
     }
