@@ -116,7 +116,7 @@ fn a_link_sends_what_its_rate_allows() {
                     _ => {}
                 }
             }
-            assert!(checked > 2000, "{checked}");
+            assert!(checked > 500, "{checked}");
             let link = &outcome.summary.links[0];
             let all = integral(&RATES, 0, 9 * PS) / u128::from(PS);
             assert!(u128::from(8 * link.bytes) <= all + PACKET && link.utilization <= 1.0, "{link:?}");
