@@ -231,9 +231,9 @@ proptest! {
     }
 }
 
-/// Rates that are whole packets per millisecond, as changes and as a delivery trace, which is served
-/// at its opportunities: one queue of 400 packets under 30 Mbit/s. The trace sends what it sends in a
-/// millisecond at its end, so a packet waits up to 1 ms longer, of 130 ms in the mean; each of the
+/// Rates that are whole packets per millisecond, as changes and as a delivery trace, which is
+/// served at its opportunities: one queue of 400 packets under 30 Mbit/s. The trace sends at the
+/// end of each millisecond, so a packet waits up to 1 ms longer, of 130 ms in the mean; each of the
 /// eight changes can cost one packet of some 18,000.
 #[test]
 fn rates_are_what_a_trace_of_them_is() {
@@ -272,9 +272,9 @@ fn pie_holds_its_target_after_a_change() {
     assert!((12.0..18.0).contains(&mean), "{mean} ms");
 }
 
-/// The same on a delivery trace, 84 and then 12 Mbit/s, mean 36: the delay is that of the packet that
-/// left last (section 4.3). With the mean it was a third of the real one, and PIE held 45 ms. A time
-/// stamp is late by the wait itself, so the queue swings about the target.
+/// The same on a delivery trace, 84 and then 12 Mbit/s, mean 36: the delay is that of the packet
+/// that left last (section 4.3). With the mean it was a third of the real one, and PIE held 45 ms.
+/// A time stamp is late by the wait itself, so the queue swings about the target.
 #[test]
 fn pie_holds_its_target_on_a_trace() {
     let opportunities: Vec<String> =

@@ -22,7 +22,7 @@ LEAVES = "its transmission begins when the rate of the link leaves {} bits of th
 
 
 class Capacity:
-    """What a link can send: the integral of its rate, bits times ps."""
+    """The integral of a link's rate, bits times ps."""
 
     def __init__(self, path: list[tuple[int, int, int]]) -> None:
         self.since = [since for since, _, _ in path]
@@ -49,8 +49,8 @@ class Capacity:
 def excess(path: list[tuple[int, int, int]], sent: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Yield each transmission that begins too early, by its place, and what the rate leaves of the one before, in bits.
 
-    Each packet, of a time and a size in bytes, must fit into the integral of the rate up to the start of the next. One
-    during which the rate falls may have kept the higher rate to its end.
+    Each packet, of a time and a size in bytes, must fit into the integral of the rate up to the
+    start of the next. One during which the rate falls may have kept the higher rate to its end.
     """
     capacity = Capacity(path)
     for place, ((start, size), (end, _)) in enumerate(pairwise(sent), 1):

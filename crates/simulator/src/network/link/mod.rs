@@ -1,9 +1,9 @@
 //! A one-way link: queue, transmitter, wire.
 //!
 //! A packet's whole passage is computed when it arrives: the start and end of its transmission, and
-//! its arrival at the far end. Rate and delay are those at the start: see [`change`]. Arrivals must come in the order of time, but they may come ahead of
-//! the simulation's clock; see [`super`]. So everything a link reports is computed from these
-//! times, never from a counter read "now".
+//! its arrival at the far end. Rate and delay are those at the start: see [`change`]. Arrivals must
+//! come in the order of time, but they may come ahead of the simulation's clock; see [`super`]. So
+//! everything a link reports is computed from these times, never from a counter read "now".
 //!
 //! [`Link::accept`] defines a link's behaviour. [`shortcut`] has faster ways to the same result,
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
