@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock.units import SIZES, written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
@@ -64,11 +64,28 @@ def of_failures(flows: Iterable[FlowSummary]) -> list[str]:
     ]
 
 
-def of_link(link: LinkSummary) -> list[str]:
+def rate_of(link: LinkSummary, changed: Mapping[str, tuple[int, ...]], write: Callable[[float], str]) -> str:
+    """Return a link's rate, and of one whose rate changes the first and the last: "24 to 12", or "24 … 6" of several.
+
+    >>> link = {"name": "bottleneck", "rate_bps": 6_000_000}
+    >>> megabits = lambda rate: f"{rate / 1e6:g} Mbit/s"
+    >>> rate_of(link, {}, megabits), rate_of(link, {"bottleneck": (24_000_000, 6_000_000)}, megabits)
+    ('6 Mbit/s', '24 to 6 Mbit/s')
+    """
+    rates = changed.get(link["name"])
+    if rates is None:
+        return write(link["rate_bps"])
+    first, last = write(rates[0]), write(rates[-1])
+    value, _, unit = first.partition(" ")
+    between = " to " if len(rates) == 2 else " … "
+    return f"{value if last.partition(' ')[2] == unit else first}{between}{last}"
+
+
+def of_link(link: LinkSummary, changed: Mapping[str, tuple[int, ...]]) -> list[str]:
     """Return name, rate in Mbit/s, use in percent, packets, drops, mean and longest queue in packets, wait in ms."""
     return [
         link["name"],
-        digits(link["rate_bps"] / 1e6),
+        rate_of(link, changed, lambda rate: digits(rate / 1e6)),
         f"{link['utilization'] * 100:.1f}",
         f"{link['packets']:,}",
         f"{link['drops']:,}",

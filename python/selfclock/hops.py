@@ -270,11 +270,9 @@ def _cross(hops: Hops, rows: NDArray[np.int64], link: NetworkLink) -> None:
     """Compute transmission and arrival of the hops of one link."""
     moves = np.isin(hops.fate[rows], (FORWARDED, DELIVERED, UNFINISHED))
     start, leave = hops.start[rows], hops.leave[rows]
-    # A drop-tail queue applies the rate at a packet's arrival, the others that at its transmission.
-    since = np.where(np.isnan(hops.enter[rows]) | (link.discipline != "drop-tail"), start, hops.enter[rows])
     rate, delay = np.full(len(rows), float(link.rate_bps)), np.full(len(rows), link.delay_s)
     for at, changed_rate, changed_delay in link.changes:
-        rate[since >= at], delay[since >= at] = changed_rate, changed_delay
+        rate[start >= at], delay[start >= at] = changed_rate, changed_delay
     length = np.zeros(len(rows)) if link.trace else hops.size[hops.packet[rows]] * 8 / rate
     # For packets in flight when the record began, only the arrival is known.
     start = np.where(np.isnan(start) & moves & ~np.isnan(leave), leave - delay - length, start)

@@ -139,6 +139,17 @@ class Network:
         limit = link.limit_packets if link.limit_bytes is None else link.limit_bytes / packet
         return Capacity(link, link.rate_bps * delay_s / 8 / packet, limit)
 
+    def changed_rates(self, until_s: float) -> dict[str, tuple[int, ...]]:
+        """Return the rates of each link whose rate changes up to this time, one after another, bit/s."""
+        changed = {}
+        for link in self.links:
+            rates = [link.rate_bps]
+            rates += [rate for at_s, rate, _ in link.changes if at_s <= until_s]
+            distinct = tuple(rate for rate, before in zip(rates, [None, *rates], strict=False) if rate != before)
+            if len(distinct) > 1:
+                changed[link.name] = distinct
+        return changed
+
     def _shares(self) -> dict[str, float]:
         """The rate of each link that data crosses, per crossing flow."""
         crossing = Counter(link.name for flow in self.flows for link in flow.forward)

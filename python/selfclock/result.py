@@ -250,9 +250,10 @@ class Result:
         flows = ["flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "retr.", "RTOs", "fast\nretr.",
                  "RTT ms\nmin", "RTT ms\nmean", "RTT ms\n95 %"]  # fmt: skip
         links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
+        changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
         tables = [
             Texts("Flows", "", flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
-            Texts("Links", "", links, [formatting.of_link(link) for link in self.summary["links"]], texts=1),
+            Texts("Links", "", links, [formatting.of_link(link, changed) for link in self.summary["links"]], texts=1),
         ]
         figure = self.plot.overview() if self.flows.num_rows else None
         return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", tables, figure)

@@ -1,8 +1,7 @@
 //! Packets on links: a row for each packet on each link, assembled from the events of a packet
 //! record.
 
-use selfclock_congestion::units::{Duration, Time};
-use selfclock_simulator::named::Named as _;
+use selfclock_congestion::units::{Duration, Rate, Time};
 use selfclock_simulator::plan::{LinkPlan, Plan, Protocol, QueueLimit};
 use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind, PacketRecord};
 use serde_json::{Value, json};
@@ -177,10 +176,7 @@ impl Hop {
 
     fn transmit(&mut self, plan: &Plan, record: &PacketRecord, time: f64) {
         let link = &plan.links[self.link as usize];
-        // A drop-tail queue applies the rate at a packet's arrival, the others that at its
-        // transmission.
-        let since = if link.discipline.entry().name == "drop-tail" { self.enter } else { time };
-        let (rate, delay) = settings(link, since);
+        let (rate, delay) = settings(link, time);
         let length = if link.trace.is_some() { 0.0 } else { f64::from(self.size) * 8.0 / rate };
         (self.start, self.sent, self.arrive) = (time, time + length, time + length + delay);
         // The queue may have marked it as it left.
@@ -190,14 +186,19 @@ impl Hop {
 
 /// The longest path delay of data with full queues, seconds.
 fn lead(plan: &Plan) -> f64 {
-    let drain = |link: &LinkPlan| match link.queue {
-        QueueLimit::Unlimited => LONGEST_LEAD_S,
-        QueueLimit::Packets(packets) => packets as f64 * 12_000.0 / link.rate.bits_per_second() as f64,
-        QueueLimit::Bytes(bytes) => bytes.get() as f64 * 8.0 / link.rate.bits_per_second() as f64,
+    let drain = |link: &LinkPlan| {
+        let lowest = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::min);
+        let lowest = lowest.bits_per_second() as f64;
+        match link.queue {
+            QueueLimit::Unlimited => LONGEST_LEAD_S,
+            QueueLimit::Packets(packets) => packets as f64 * 12_000.0 / lowest,
+            QueueLimit::Bytes(bytes) => bytes.get() as f64 * 8.0 / lowest,
+        }
     };
     let of_link = |&link: &usize| {
         let link = &plan.links[link];
-        link.delay.seconds() + link.jitter.seconds() + drain(link)
+        let longest = link.changes.iter().map(|change| change.delay).fold(link.delay, Duration::max);
+        longest.seconds() + link.jitter.seconds() + drain(link)
     };
     let ways = plan.flows.iter().flat_map(|flow| [&flow.forward, &flow.reverse]);
     ways.map(|way| way.iter().map(of_link).sum::<f64>()).fold(0.0, f64::max).min(LONGEST_LEAD_S)

@@ -70,12 +70,14 @@ fn an_interval_changes_nothing() {
     });
 }
 
-/// Four packets that wait and five in the system are one limit. CSFQ and FICCRD asked whether a queue
-/// has room without its packet in service.
+/// Four packets that wait and five in the system are one limit. CSFQ and FICCRD asked for the room
+/// in a queue without its packet in service.
 #[test]
 fn five_in_the_system_are_four_that_wait() {
     each_pair(|discipline, mechanism, seed| {
-        let of = |limit, counts| summary(&pair(discipline, mechanism, (limit, counts, "interval = \"off\""), seed));
+        let of = |limit, counts| {
+            summary(&pair(discipline, mechanism, (limit, counts, "interval = \"off\""), seed))
+        };
         assert!(
             of("4 packets", "waiting") == of("5 packets", "in-system"),
             "{discipline}, {mechanism}, seed {seed}"
@@ -83,8 +85,8 @@ fn five_in_the_system_are_four_that_wait() {
     });
 }
 
-/// What need not wait needs no place: under a limit of 1000 B a source of 0.4 Mbit/s, packets of
-/// 1500 B and no other traffic pass every discipline, as they pass drop-tail.
+/// A packet that need not wait needs no place: packets of 1500 B at an eighth of the rate pass a
+/// limit of 1000 B under every discipline. Only drop-tail let them pass.
 #[test]
 fn an_idle_transmitter_takes_every_packet() {
     for discipline in DisciplinePlan::all() {
@@ -97,7 +99,8 @@ fn an_idle_transmitter_takes_every_packet() {
                  access = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n\
                  [[flow]]\nprotocol = \"udp\"\ntraffic = {{ rate = \"1 Mbps\" }}\n"
             );
-            let plan = Scenario::parse(&text, "idle.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
+            let plan =
+                Scenario::parse(&text, "idle.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan;
             let link = Simulation::new(&plan).run().expect("nothing stops the run").summary.links[0].clone();
             // 2 Mbit in packets of 12,000 bits.
             assert_eq!((link.packets, link.drops), (167, 0), "{name}, {counts}");

@@ -103,3 +103,18 @@ fn a_run_may_end_anywhere() {
     let (_, outcome) = on_threads(&plan, 2).expect("forty flows");
     assert!(bytes_of(&outcome) == bytes_of(&run(&plan)));
 }
+
+/// Rate and delay of the bottleneck change under a full queue; the shortest delay is the lookahead.
+/// With fair queueing it serves packets in their turn.
+#[test]
+fn a_changing_link_is_divided() {
+    let changes = "changes = [{ at = \"0.5 s\", rate = \"40 Mbps\" }, { at = \"1 s\", delay = \"2 ms\" }, \
+                   { at = \"1.8 s\", rate = \"300 Mbps\", delay = \"30 ms\" }]";
+    for discipline in ["drop-tail", "drr"] {
+        let queue =
+            format!("queue = {{ discipline = \"{discipline}\", limit = \"100 packets\" }}, {changes}");
+        let plan = plan(&DUMBBELL.replacen("queue = \"100 packets\"", &queue, 1));
+        let (used, outcome) = on_threads(&plan, 3).expect("forty flows");
+        assert!(used > 1 && bytes_of(&outcome) == bytes_of(&run(&plan)), "{discipline}, {used} threads");
+    }
+}

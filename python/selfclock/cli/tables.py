@@ -11,15 +11,17 @@ from selfclock.cli.layout import Column, print_table
 from selfclock.units import RATES, fitting, written
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
+    from selfclock.network import Network
     from selfclock.result import FlowSummary, LinkSummary, Summary
 
 #: Maximum number of rows; the result's files contain all.
 MOST_SHOWN = 20
 
 
-def print_summary(summary: Summary, document: Path) -> None:
+def print_summary(summary: Summary, network: Network, document: Path) -> None:
     """Print the tables of a run from its document."""
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
@@ -37,7 +39,8 @@ def print_summary(summary: Summary, document: Path) -> None:
     sys.stdout.write("\n")
     # The most important of many links.
     busiest = sorted(range(len(links)), key=lambda number: -links[number]["utilization"])[:MOST_SHOWN]
-    print_table(link_columns([links[number] for number in sorted(busiest)]))
+    changed = network.changed_rates(summary["simulated_s"])
+    print_table(link_columns([links[number] for number in sorted(busiest)], changed))
     say_more(len(links), "link", document, more="less busy")
     connected = [flow for flow in flows if flow["connections"] is not None]
     if connected:
@@ -79,11 +82,11 @@ def flow_columns(flows: list[FlowSummary]) -> list[Column]:
     return columns
 
 
-def link_columns(links: list[LinkSummary]) -> list[Column]:
+def link_columns(links: list[LinkSummary], changed: Mapping[str, tuple[int, ...]]) -> list[Column]:
     """Return the columns of a table of links."""
     columns = [
         Column("link", [link["name"] for link in links], "name"),
-        Column("rate", [written(link["rate_bps"], RATES) for link in links]),
+        Column("rate", [formatting.rate_of(link, changed, lambda rate: written(rate, RATES)) for link in links]),
         Column("busy\n%", [f"{link['utilization'] * 100:.1f}" for link in links]),
         Column("packets", [f"{link['packets']:,}" for link in links]),
         Column("drops", [f"{link['drops']:,}" for link in links]),

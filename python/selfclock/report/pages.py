@@ -37,7 +37,7 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
     if "emulation" in summary:
         about.append(lateness.sentence(summary["emulation"]["lateness"]))
     return page(
-        scenario.title or scenario.name, about, _run_tables(summary), _run_figures(result), parts=_run_parts(result),
+        scenario.title or scenario.name, about, _run_tables(result), _run_figures(result), parts=_run_parts(result),
         files=files, source=shortened(scenario.text), algorithms=digests([scenario]),
     )  # fmt: skip
 
@@ -103,8 +103,10 @@ def _first(rows: Sequence[object], of: Sequence[object], where: str) -> str:
     return f"The first {len(rows):,} of {len(of):,}; {where} has all of them." if len(rows) < len(of) else ""
 
 
-def _run_tables(summary: Summary) -> list[Table]:
-    tables = [_flow_table(summary["flows"]), _link_table(summary["links"])]
+def _run_tables(result: Result) -> list[Table]:
+    summary = result.summary
+    changed = result.scenario.network.changed_rates(summary["simulated_s"])
+    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed)]
     if any(flow["connections"] for flow in summary["flows"]):
         tables.append(_connection_table(summary["flows"]))
     return tables
@@ -129,11 +131,11 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
     return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=2)
 
 
-def _link_table(links: Sequence[LinkSummary]) -> Table:
+def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]]) -> Table:
     columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
                "Mean wait ms"]  # fmt: skip
     shown = links[:MOST_ROWS]
-    rows = [formatting.of_link(link) for link in shown]
+    rows = [formatting.of_link(link, changed) for link in shown]
     if any(link["ce_marks"] for link in links):
         columns.insert(5, "CE marks")
         for row, link in zip(rows, shown, strict=True):

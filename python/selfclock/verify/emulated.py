@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from selfclock import _core
-from selfclock.verify.record import UnreadableError
+from selfclock.verify.capacity import LEAVES, excess
+from selfclock.verify.record import UnreadableError, picoseconds
 from selfclock.verify.specification import SECOND, UnknownError, specification
 
 if TYPE_CHECKING:
@@ -71,16 +72,22 @@ def check_ends(packets: pl.DataFrame, findings: Findings) -> None:
 
 
 def check_rates(record: Record, findings: Findings) -> None:
-    """Check that no link of a constant rate exceeds it."""
+    """Check that no link exceeds its rate."""
     try:
         links = specification(record.scenario, record.seed).links.values()
     except UnknownError as error:
         raise UnreadableError(str(error)) from error
     event, size = pl.col("event").cast(pl.String), pl.col("size_bytes").cast(pl.Float64)
     for link in links:
-        if link.trace is not None or len(link.path) > 1:
+        if link.trace is not None:
             continue
         own = record.packets.filter((event == "transmit") & (pl.col("link").cast(pl.String) == link.name))
+        if len(link.path) > 1:
+            findings.count("rate", own.height)
+            times = picoseconds(own["time_s"])
+            for place, left in excess(link.path, zip(times, own["size_bytes"], strict=True)):
+                findings.add("rate", times[place], f"link {link.name}", own["packet"][place], LEAVES.format(left))
+            continue
         busy = own.select(
             "packet", "time_s", (pl.col("time_s").diff().shift(-1) - size * 8 / link.path[0][1]).alias("gap")
         )  # fmt: skip

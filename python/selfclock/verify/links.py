@@ -6,6 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from selfclock.verify import opportunities
+from selfclock.verify.capacity import check_capacity
 from selfclock.verify.specification import SECOND, Link, time_of, transmission_time
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def check_links(lives: Lives, specification: Specification, findings: Findings) 
             _managed_backlog(link, crossings, findings)
         else:
             _managed(link, crossings, lives.end, findings)
+        if link.trace is None:
+            check_capacity(link, crossings, findings)
         _wire(link, specification, crossings, lives.end, findings)
         for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
             findings.count(rule, len(crossings))
@@ -67,7 +70,6 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         while waiting and waiting[0][0] <= now:
             in_service = waiting.popleft()[1]
             waiting_bytes -= in_service
-        rate, _ = link.at(now)
         busy = free_at > now
         counted = int(link.counts_packet_in_service)
         room = not busy or link.limit.has_room(
@@ -90,6 +92,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
             )  # fmt: skip
         _step_marking(link, packet, hop, (now, free_at, len(waiting) + counted), findings)
         start = max(now, free_at)
+        rate, _ = link.at(start)
         length = transmission_time(hop.size, rate)
         if start <= end and (hop.started is None or abs(hop.started - start) > EXACT):
             told = "never begins" if hop.started is None else f"begins at {seconds(hop.started)}"
@@ -257,7 +260,9 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             check_limit(last)
         depart(now, before_arrivals=True)
         serving = in_service if link.counts_packet_in_service and in_service_until > now else 0
-        room = link.limit.has_room(packets + 1 + int(serving > 0), size + hop.size + serving)
+        # An idle transmitter takes a packet whatever the limit; with a trace each packet waits.
+        idle = link.trace is None and in_service_until <= now
+        room = idle or link.limit.has_room(packets + 1 + int(serving > 0), size + hop.size + serving)
         if not room:
             full.add(now)
         if _refused_by_queue(link, hop):
@@ -361,9 +366,7 @@ def _wire(
     low = high = interrupt = 0
     coalescing = link.coalescing if link.enters_host else 0
     for start, _, packet, hop in transmitted:
-        # A drop-tail queue assigns a packet its times on arrival, the others on transmission.
-        accepted = hop.entered if link.discipline == "drop-tail" and hop.entered is not None else start
-        rate, delay = link.at(accepted)
+        rate, delay = link.at(start)
         sent = _sent(link, hop, start, rate)
         if sent is None:
             continue

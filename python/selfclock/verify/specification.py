@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import re
 import tomllib
+from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
@@ -190,11 +191,8 @@ class Link:
 
     def at(self, now: int) -> tuple[int, int]:
         """Return rate and delay at this time."""
-        rate, delay = self.path[0][1:]
-        for since, *changed in self.path[1:]:
-            if since <= now:
-                rate, delay = changed
-        return rate, delay
+        index = bisect_right(self.path, now, key=lambda change: change[0])
+        return self.path[max(0, index - 1)][1:]
 
     @property
     def may_lose(self) -> bool:

@@ -117,8 +117,8 @@ class OfLink:
         self.bytes = [0]
         self.busy = [0]
         self.ends: list[int] = []
-        for start, entered, size in sent:
-            length = transmission_time(size, link.at(entered if fifo else start)[0])
+        for start, _, size in sent:
+            length = transmission_time(size, link.at(start)[0])
             self.bytes.append(self.bytes[-1] + size)
             self.busy.append(self.busy[-1] + length)
             self.ends.append(start + length)
@@ -173,11 +173,24 @@ class OfLink:
         return used, trace.offered(time) * OPPORTUNITY
 
     def utilization(self) -> float:
-        """Fraction of the run with a busy transmitter; for a trace, the used fraction of its opportunities."""
+        """Fraction of what could be sent: of time, weighted by the rate; for a trace, of its opportunities."""
         if self.link.trace is None:
-            return self.busy_until(self.end) / self.end
+            return float(self._utilizations(np.array([self.end], dtype=np.int64))[0])
         used, offered = self.offered(self.link.trace, self.end)
         return used / offered if offered else 0.0
+
+    def _utilizations(self, times: Times) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        """Fraction of what could be sent up to the first time, and from each to the next."""
+        changed = np.array([since for since, _, _ in self.link.path], dtype=np.int64)
+        ends = np.union1d(times, changed[changed <= times[-1]])
+        begun = np.searchsorted(np.array(self.started, dtype=np.int64), ends, side="right")
+        until = np.array([0, *self.ends], dtype=np.int64)[begun]
+        busy = np.array(self.busy, dtype=np.int64)[begun] - np.maximum(0, until - ends)
+        rates = np.array([rate for _, rate, _ in self.link.path], dtype=np.float64)
+        rates = rates[np.searchsorted(changed, ends, side="left") - 1]
+        first = np.concatenate(([0], np.searchsorted(ends, times)[:-1] + 1))
+        used = np.add.reduceat(np.diff(busy, prepend=0) * rates, first)
+        return used / np.add.reduceat(np.diff(ends, prepend=0) * rates, first)
 
     def check_summary(self, said: dict[str, Any], findings: Findings) -> None:
         """Compare with the link's part of the summary."""
@@ -200,13 +213,11 @@ class OfLink:
         """Compare with the link's part of the series."""
         times = np.array(picoseconds(rows["time_s"]), dtype=np.int64)
         begun = np.searchsorted(np.array(self.started, dtype=np.int64), times, side="right")
-        ends = np.array([0, *self.ends], dtype=np.int64)[begun]
-        busy = np.array(self.busy, dtype=np.int64)[begun] - np.maximum(0, ends - times)
         made = {
             "queue_packets": _counts(self.entered, times) - _counts(self.left, times),
             "drops": _counts(self.gone, times),
             "bytes": np.array(self.bytes, dtype=np.int64)[begun],
-            "utilization": np.diff(busy, prepend=0) / np.diff(times, prepend=0),
+            "utilization": self._utilizations(times),
         }
         if self.link.trace is not None:
             until = [self.offered(self.link.trace, int(time)) for time in times]

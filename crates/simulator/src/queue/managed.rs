@@ -17,6 +17,8 @@ use selfclock_congestion::units::{Duration, Rate, Time};
 pub struct LinkSite {
     /// Rate of the transmitter at the beginning of the run; afterwards see [`Work::rate`].
     pub rate: Rate,
+    /// Whether that is the mean rate of a delivery trace.
+    pub has_trace: bool,
     /// The link's random numbers for its queue.
     pub stream: Stream,
 }
@@ -201,13 +203,8 @@ impl ManagedQueue {
     pub fn new(discipline: super::AnyDiscipline, limit: QueueLimit, counts_packet_in_service: bool) -> Self {
         let backlog = Backlog { packets: 0, bytes: 0, limit, in_service: None, is_idle: false };
         let decides = discipline.decides();
-        let work = Work {
-            now: Time::ZERO,
-            rate: Rate::default(),
-            backlog,
-            dropped: Vec::new(),
-            marked: Vec::new(),
-        };
+        let work =
+            Work { now: Time::ZERO, rate: Rate::default(), backlog, dropped: Vec::new(), marked: Vec::new() };
         Self {
             discipline,
             work,
@@ -323,6 +320,6 @@ pub(super) mod tests {
     /// A link of 8 Mbit/s, which sends 1000 B in 1 ms.
     pub fn site() -> LinkSite {
         let stream = Stream::new(1, Purpose::LinkQueue, 0);
-        LinkSite { rate: Rate::from_bits_per_second(8_000_000), stream }
+        LinkSite { rate: Rate::from_bits_per_second(8_000_000), has_trace: false, stream }
     }
 }

@@ -47,6 +47,9 @@ pub(crate) struct Pie {
     waiting: Ring<Packet>,
     stream: Stream,
     state: PieState,
+    /// With a delivery trace, whose rate of the moment is unknown: how long the packet waited that
+    /// left last, s.
+    waited: Option<f64>,
 }
 
 /// The state variables of RFC 8033, section 4, for one queue.
@@ -165,8 +168,12 @@ impl PieState {
 }
 
 impl Pie {
-    /// The delay of the queue, s: the rate at which it drains is known (section 4.2).
+    /// The delay of the queue, s. "The latency sample can be obtained either by direct measurements
+    /// or by estimations calculated from the queue length and the dequeue rate" (section 4.3).
     fn delay(&self, work: &Work) -> f64 {
+        if let Some(waited) = self.waited {
+            return if self.waiting.is_empty() { 0.0 } else { waited };
+        }
         work.rate.transmission_time(Bytes(work.backlog.bytes)).seconds()
     }
 
@@ -197,6 +204,7 @@ impl Discipline for Pie {
             waiting: Ring::default(),
             stream: site.stream,
             state: PieState::new(&plan),
+            waited: site.has_trace.then_some(0.0),
         }
     }
 
@@ -221,6 +229,9 @@ impl Discipline for Pie {
         self.state.catch_up(&self.plan, work.now, self.delay(work));
         let packet = self.waiting.pop()?;
         work.left(&packet);
+        if let Some(waited) = &mut self.waited {
+            *waited = work.now.since(packet.arrival).seconds();
+        }
         Some(packet)
     }
 

@@ -298,6 +298,18 @@ mod tests {
         assert!((red.average / expected - 1.0).abs() < 1e-9, "{}", red.average);
     }
 
+    /// 1000 B take 1 ms at 8 Mbit/s and 10 ms at 0.8. The time of the first rate was kept, and an
+    /// idle average aged ten times too fast.
+    #[test]
+    fn an_idle_average_ages_at_the_current_rate() {
+        let mut red = red(true);
+        (red.average, red.idle_since) = (20.0, Some(Time::ZERO));
+        red.follow(Rate::from_bits_per_second(800_000));
+        red.average(Time::ZERO + Duration::from_milliseconds(300), 0);
+        let expected = 20.0 * libm::pow(0.998, 31.0);
+        assert!((red.average / expected - 1.0).abs() < 1e-9, "{}", red.average);
+    }
+
     /// By hand: max_p (avg - min) / (max - min); above the maximum it goes to one at twice that, or
     /// is one.
     #[test]

@@ -275,7 +275,7 @@ series! {
     drops: u64 as u64,
     /// Bytes of packets whose transmission has begun so far.
     bytes: u64 as u64,
-    /// Fraction of the time since the previous sample in which the transmitter was busy; with a
-    /// trace, of the bytes offered in it, zero if none were.
+    /// Fraction of the time since the previous sample in which the transmitter was busy, weighted
+    /// by its rate if that changed; with a trace, of the bytes offered in it, zero if none were.
     utilization: f64 as f64,
 }

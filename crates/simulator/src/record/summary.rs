@@ -117,7 +117,8 @@ pub struct LinkSummary {
     pub name: Name,
     /// Rate of its transmitter at the end of the run.
     pub rate_bps: u64,
-    /// Fraction of the run in which it was transmitting.
+    /// Fraction of the run in which it was transmitting, weighted by the rate if that changes; with
+    /// a trace, of the bytes offered.
     pub utilization: f64,
     /// Packets transmitted.
     pub packets: u64,

@@ -130,8 +130,10 @@ pub struct Waiting {
     pub bytes: u64,
     /// Limit of the queue.
     pub limit: QueueLimit,
-    /// Size of the packet in service, if it takes one of the places.
+    /// Size of the packet in service, if there is one.
     pub in_service: Option<u32>,
+    /// Whether it takes one of the places.
+    pub counts_packet_in_service: bool,
     /// The transmitter is idle: an arriving packet needs no place.
     pub is_idle: bool,
 }
@@ -139,7 +141,8 @@ pub struct Waiting {
 impl Waiting {
     /// Whether the queue has room for a packet of `size` bytes.
     pub fn has_room(&self, size: u16) -> bool {
-        let (in_service, its_bytes) = self.in_service.map_or((0, 0), |size| (1, u64::from(size)));
+        let counted = self.in_service.filter(|_| self.counts_packet_in_service);
+        let (in_service, its_bytes) = counted.map_or((0, 0), |size| (1, u64::from(size)));
         let bytes = || self.bytes + its_bytes + u64::from(size);
         self.is_idle || self.limit.allows(self.packets + in_service + 1, bytes)
     }

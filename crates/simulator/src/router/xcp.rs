@@ -42,7 +42,9 @@ pub(crate) struct Xcp {
 struct OutputQueue {
     /// Capacity, bytes per second.
     capacity: f64,
-    /// Interval, s, and when it ends.
+    /// Interval, s, and when it ends. The first begins with the run, whenever the first packet
+    /// comes: our choice, for a router's clock knows no flow. A flow's start within an interval
+    /// changes its result by some percent.
     interval: f64,
     ends: Time,
     /// Bytes that came.

@@ -107,7 +107,11 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
         notes.add(
             "link",
             &link.name,
-            "its queue is smaller than a packet: only an idle transmitter accepts one",
+            if link.trace.is_some() {
+                "its queue is smaller than a packet, and each waits for an opportunity: it drops all of them"
+            } else {
+                "its queue is smaller than a packet: only an idle transmitter accepts one"
+            },
         );
     }
 }

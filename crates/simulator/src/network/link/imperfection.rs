@@ -49,7 +49,10 @@ impl Imperfections {
     /// Whether delay is its only effect on packets.
     #[inline]
     pub fn only_delays(&self) -> bool {
-        self.loss.is_none() && self.next_change() == Time::NEVER && self.server.is_none() && self.losses.is_empty()
+        self.loss.is_none()
+            && self.next_change() == Time::NEVER
+            && self.server.is_none()
+            && self.losses.is_empty()
     }
 
     /// Whether the next packet, whose transmission ends at `end`, is lost on the wire.

@@ -1,9 +1,9 @@
 //! A one-way link: queue, transmitter, wire.
 //!
 //! A packet's whole passage is computed when it arrives: the start and end of its transmission, and
-//! its arrival at the far end. Rate and delay are those at the start: see [`change`]. Arrivals must come in the order of time, but they may come ahead of
-//! the simulation's clock; see [`super`]. So everything a link reports is computed from these
-//! times, never from a counter read "now".
+//! its arrival at the far end. Rate and delay are those at the start: see [`change`]. Arrivals must
+//! come in the order of time, but they may come ahead of the simulation's clock; see [`super`]. So
+//! everything a link reports is computed from these times, never from a counter read "now".
 //!
 //! [`Link::accept`] defines a link's behaviour. [`shortcut`] has faster ways to the same result,
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
@@ -143,13 +143,13 @@ impl Link {
         let next_sample = sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval);
         let is_plain = imperfections.is_none() && plan.delay.picoseconds() <= NEAR;
         let plain_limit = if is_plain { Time::from_picoseconds(NEAR) } else { Time::ZERO };
-        let site = LinkSite { rate: plan.rate, stream: Stream::new(seed, Purpose::LinkQueue, index) };
-        let managed = AnyDiscipline::new(plan.discipline, site)
-            .map(|discipline| {
-                let mut queue = ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service);
-                queue.work.rate = plan.rate;
-                queue
-            });
+        let stream = Stream::new(seed, Purpose::LinkQueue, index);
+        let site = LinkSite { rate: plan.rate, has_trace: plan.trace.is_some(), stream };
+        let managed = AnyDiscipline::new(plan.discipline, site).map(|discipline| {
+            let mut queue = ManagedQueue::new(discipline, plan.queue, plan.counts_packet_in_service);
+            queue.work.rate = plan.rate;
+            queue
+        });
         let has_rare = imperfections.is_some() || managed.is_some();
         Self {
             free_at: Time::ZERO,
@@ -369,7 +369,8 @@ impl Link {
             packets: self.queue.packets() + packets,
             bytes: self.queue.bytes() + bytes,
             limit: self.settings.queue,
-            in_service: in_service.filter(|_| self.settings.counts_packet_in_service),
+            in_service,
+            counts_packet_in_service: self.settings.counts_packet_in_service,
             is_idle: server.is_none() && in_service.is_none(),
         }
     }

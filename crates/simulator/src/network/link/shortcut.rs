@@ -129,14 +129,19 @@ mod tests {
         fn imperfections()(
             loss in prop_oneof![4 => Just(LossPlan::None), 1 => (0.0..0.5).prop_map(LossPlan::Bernoulli)],
             jitter_us in prop_oneof![3 => Just(0), 1 => 1_u64..5000],
-            change in prop::option::weighted(0.2, (0..LENGTH_US, 1_u64..40, 0_u64..20)),
+            changes in prop_oneof![4 => Just(Vec::new()), 1 => prop::collection::vec((0..LENGTH_US / 4, 1_u64..40, 0_u64..20), 1..6)],
             trace in prop::option::weighted(0.1, prop::collection::vec((1_u64..4, 1_u64..3), 1..5)),
         ) -> LinkSettings {
-            let changes = change.map(|(at, megabits, delay)| LinkChange {
-                at: us(at),
-                rate: Rate::from_bits_per_second(megabits * 1_000_000),
-                delay: Duration::from_milliseconds(delay),
+            let mut at_us = 0;
+            let changes = changes.into_iter().map(|(gap, megabits, delay)| {
+                at_us += gap;
+                LinkChange {
+                    at: us(at_us),
+                    rate: Rate::from_bits_per_second(megabits * 1_000_000),
+                    delay: Duration::from_milliseconds(delay),
+                }
             });
+            let changes = changes.collect();
             let trace = trace.map(|steps| {
                 let (mut builder, mut at) = (DeliveryTraceBuilder::default(), 0);
                 for (step, count) in steps {
@@ -146,7 +151,6 @@ mod tests {
                 Arc::new(builder.build().expect("a trace"))
             });
             let jitter = Duration::from_microseconds(jitter_us);
-            let changes = changes.into_iter().collect();
             LinkSettings { loss, jitter, changes, trace, ..LinkSettings::new(RATE, Duration::ZERO) }
         }
     }

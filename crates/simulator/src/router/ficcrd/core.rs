@@ -16,17 +16,24 @@ pub struct CoreQueue {
 pub struct Occupancy {
     /// Backlog, in the unit of the size.
     pub queue: f64,
-    /// Places for what waits.
+    /// Size of the buffer.
     pub size: f64,
 }
 
 impl Occupancy {
     /// In the unit of the limit; `None` without one: then there is no target.
-    pub fn new(Waiting { packets, bytes, limit, in_service, .. }: Waiting) -> Option<Self> {
+    ///
+    /// The size has room for the packet in service, which the backlog does not include: both as in
+    /// ns-2.
+    pub fn new(waiting: Waiting) -> Option<Self> {
+        let Waiting { packets, bytes, limit, in_service, counts_packet_in_service: counted, .. } = waiting;
         let (queue, size) = match limit {
             QueueLimit::Unlimited => return None,
-            QueueLimit::Packets(size) => (packets, size.saturating_sub(in_service.is_some().into())),
-            QueueLimit::Bytes(size) => (bytes, size.get().saturating_sub(in_service.unwrap_or(0).into())),
+            QueueLimit::Packets(size) => (packets, size.saturating_add((!counted).into())),
+            QueueLimit::Bytes(size) => {
+                let more = in_service.filter(|_| !counted).unwrap_or(0);
+                (bytes, size.get().saturating_add(more.into()))
+            }
         };
         Some(Self { queue: queue as f64, size: size.max(1) as f64 })
     }
