@@ -63,7 +63,7 @@ SPARE = {"busy\n%": 2, "Jain": 1}
 )
 @click.option("--rate", metavar="RATE", help=f"Rate of the bottleneck.  [default: {RATE}]")
 @click.option("--rtt", metavar="TIME", help=f"Round-trip time of the empty network.  [default: {RTT}]")
-@click.option("--buffer", metavar="SIZE", help=f"Queue of the bottleneck.  [default: {BUFFER}]")
+@click.option("--buffer", metavar="SIZE", help=f"Queue of the bottleneck.  [default: {BUFFER}, or that of --queue]")
 @click.option("--flows", type=click.IntRange(1, 1_000_000), metavar="N", help=f"Number of flows.  [default: {FLOWS}]")
 @click.option("--duration", metavar="TIME", help=f"Simulated time.  [default: {DURATION}, or that of the scenario]")
 @click.option(

@@ -130,10 +130,10 @@ def compare(
     `scenario` or a scenario file: the algorithm of all its TCP flows is replaced, or that of those
     that `flow` names. `overrides` are "path=value", as `selfclock run --set` takes them.
 
-    `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms". `ecn`
-    is "off", "classic", "accurate", or "auto": what each algorithm responds to. With several
-    `seeds`, each run is repeated with the next seeds. The runs share all cores, or this many
-    `threads`.
+    `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms"; the
+    buffer is then by default the discipline's own, as "1000 packets" of "codel". `ecn` is "off",
+    "classic", "accurate", or "auto": what each algorithm responds to. With several `seeds`, each
+    run is repeated with the next seeds. The runs share all cores, or this many `threads`.
 
     >>> import selfclock as sc
     >>> comparison = sc.compare(["reno", "cubic:beta=0.8"], rate="10 Mbps", duration="10 s")
@@ -147,7 +147,7 @@ def compare(
     if scenario is None:
         if flow:
             raise ScenarioError("flow: names flows of a scenario; give one with --scenario FILE")
-        path = on_dumbbell(rate, rtt, buffer, flows, duration, seed=1 if seed is None else seed)
+        path = on_dumbbell(rate, rtt, buffer, flows, duration, seed=1 if seed is None else seed, queue=queue)
         path = path.with_overrides(overrides)
     else:
         given = {"rate": rate, "rtt": rtt, "buffer": buffer, "flows": flows}
@@ -157,7 +157,8 @@ def compare(
     if queue is not None:
         if buffer is not None and "limit" in discipline(queue):
             raise ScenarioError("queue: its limit and the buffer are both given; omit one")
-        path = with_queue(path, queue)
+        chosen = any(override.startswith("network.bottleneck.queue") for override in overrides)
+        path = with_queue(path, queue, keeps_limit=scenario is not None or buffer is not None or chosen)
     if ecn is not None:
         path = replace(path, title=f"{path.title}, ECN {ecn}")
     jobs = [(label, path.under(label, ecn)) for label in labels]

@@ -72,9 +72,20 @@ class Path:
 
 
 def on_dumbbell(
-    rate: str | None, rtt: str | None, buffer: str | None, flows: int | None, duration: str | None, *, seed: int
+    rate: str | None,
+    rtt: str | None,
+    buffer: str | None,
+    flows: int | None,
+    duration: str | None,
+    *,
+    seed: int,
+    queue: str | None = None,
 ) -> Path:
-    """Return a dumbbell whose flows start at random times within one round trip, the same under every algorithm."""
+    """Return a dumbbell whose flows start at random times within one round trip, the same under every algorithm.
+
+    Without a `buffer` the limit is that of the `queue` which `with_queue` will put there.
+    """
+    limit = "" if queue is not None and buffer is None else f", buffer {buffer or BUFFER}"
     rate, rtt, buffer, duration = rate or RATE, rtt or RTT, buffer or BUFFER, duration or DURATION
     flows = FLOWS if flows is None else flows
     if not isinstance(flows, int) or isinstance(flows, bool):
@@ -87,7 +98,7 @@ def on_dumbbell(
             raise ScenarioError(f"{argument}: {quantity!r} is not a number with a unit, such as {example!r}")
     made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt}], duration=duration, seed=seed,
                     name="compare")  # fmt: skip
-    title = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
+    title = f"{rate}, {rtt}{limit}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
     return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
 
 
@@ -116,8 +127,11 @@ def of_scenario(
     return Path(loaded, loaded.title or loaded.name, tuple(chosen), compared)
 
 
-def with_queue(path: Path, word: str) -> Path:
-    """Return the path with another queue discipline at the measured link; the limit stays unless the word has one."""
+def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
+    """Return the path with another queue discipline at the measured link.
+
+    Its limit is that of the word, or else the one before; or, if that is not kept, the discipline's own.
+    """
     discipline = queue(word)
     network: dict[str, Any] = _document(path.scenario)["network"]
     place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
@@ -127,7 +141,7 @@ def with_queue(path: Path, word: str) -> Path:
     for step in place.split(".")[1:]:
         written = written[int(step) if step.isdigit() else step]
     old = written.get("queue")
-    limit = old.get("limit") if isinstance(old, dict) else old
+    limit = (old.get("limit") if isinstance(old, dict) else old) if keeps_limit else None
     table = {**({} if limit is None else {"limit": limit}), **discipline}
     changed = path.scenario.with_overrides([f"{place}.queue={to_toml_value(table)}"])
     return replace(path, scenario=changed, title=f"{path.title}, {word}")

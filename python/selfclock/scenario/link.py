@@ -110,8 +110,8 @@ class Link(Table):
     rate: Rate | str | None = None
     #: Propagation delay. A `Path` computes it if omitted.
     delay: Time | str | None = None
-    #: The queue limit, "unlimited", or a `Queue` with a discipline; by default one BDP, and
-    #: "unlimited" for access links.
+    #: The queue limit, "unlimited", or a `Queue` with a discipline; by default that of the
+    #: discipline, or else one BDP, and "unlimited" for access links.
     queue: Limit | Queue | Mapping[str, object] | None = None
     #: Whether the limit applies to waiting packets, or also counts the one in service.
     queue_counts: Literal["waiting", "in-system"] | None = None

@@ -494,6 +494,22 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
     return links
 
 
+#: Limits of disciplines that have their own, packets: tc-pie(8), tc-codel(8), RFC 8290, sch_fq_pie.c,
+#: tc-dualpi2(8).
+_USUAL_LIMITS = {"pie": 1000, "codel": 1000, "fq-codel": 10_240, "fq-pie": 10_240, "dualpi2": 10_000}
+
+
+def _usual_limit(keys: dict[str, Any], default: str) -> str:
+    """Return the limit of a queue whose table has none."""
+    discipline = keys.get("discipline", "drop-tail")
+    if discipline == "red":
+        # tc-red: the maximum is a quarter of the limit; by default it is three times the minimum.
+        minimum, maximum = (_split(str(keys[key]))[0] if key in keys else None for key in ("minimum", "maximum"))
+        return f"{4 * int(maximum or 3 * int(minimum or 5))} packets"
+    packets = _USUAL_LIMITS.get(discipline)
+    return default if packets is None else f"{packets} packets"
+
+
 def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: str, classic: bool) -> Link:
     queue = wire.get("queue", {})
     keys = queue if isinstance(queue, dict) else {"limit": queue}
@@ -510,7 +526,7 @@ def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: 
         path=path,
         discipline=keys.get("discipline", "drop-tail"),
         keys=keys,
-        limit_text=keys.get("limit", default_queue),
+        limit_text=keys.get("limit", _usual_limit(keys, default_queue)),
         counts_packet_in_service=wire.get("queue_counts", "in-system" if classic else "waiting") == "in-system",
         loss=wire.get("loss"),
         jitter=time_of(wire.get("jitter", "0 s")),

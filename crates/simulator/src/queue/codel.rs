@@ -1,6 +1,6 @@
 //! CoDel: drops at the head when the sojourn time has been too long for too long. RFC 8289.
 
-use super::managed::{Decision, Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work};
 use crate::engine::Ring;
 use crate::named::settings;
 use crate::packet::Packet;
@@ -256,6 +256,14 @@ impl Discipline for CoDel {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 1000, source: "Linux tc-codel(8)" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

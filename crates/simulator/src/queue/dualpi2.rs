@@ -1,7 +1,7 @@
 //! DualPI2: a short queue for scalable congestion controls beside a classic one, their marking
 //! coupled by a square. RFC 9332, appendix A.
 
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Discipline, LinkSite, UsualLimit, Work};
 use crate::engine::Ring;
 use crate::named::settings;
 use crate::packet::{Flags, Packet};
@@ -187,6 +187,14 @@ impl Discipline for DualPi2 {
 
     fn marks(_: &Parameters) -> bool {
         true
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 10_000, source: "Linux tc-dualpi2(8)" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

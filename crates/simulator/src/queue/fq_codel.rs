@@ -3,7 +3,7 @@
 
 use super::codel::{self, CoDelState};
 use super::flow_queues::{FlowQueues, QueueState};
-use super::managed::{Decision, Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work};
 use crate::named::settings;
 use crate::packet::Packet;
 use selfclock_congestion::units::{Bytes, Duration, Time};
@@ -93,6 +93,14 @@ impl Discipline for FqCoDel {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 10_240, source: "RFC 8290, section 5.2.3" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

@@ -3,7 +3,7 @@
 //! (`sch_fq_pie`), whose defaults these are.
 
 use super::flow_queues::{FlowQueue, FlowQueues, QueueState};
-use super::managed::{Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Discipline, LinkSite, UsualLimit, Work};
 use super::pie::{self, PieState};
 use crate::engine::Stream;
 use crate::named::settings;
@@ -116,6 +116,14 @@ impl Discipline for FqPie {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 10_240, source: "Linux sch_fq_pie" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

@@ -10,7 +10,7 @@ use super::QueueLimit;
 use crate::engine::Stream;
 use crate::named::Settings;
 use crate::packet::{Flags, Packet};
-use selfclock_congestion::units::{Rate, Time};
+use selfclock_congestion::units::{Duration, Rate, Time};
 
 /// A discipline's view of its link.
 #[derive(Clone, Debug)]
@@ -19,6 +19,24 @@ pub struct LinkSite {
     pub rate: Rate,
     /// The link's random numbers for its queue.
     pub stream: Stream,
+}
+
+/// Limit of a queue whose scenario gives none, of a discipline that has its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UsualLimit {
+    /// The limit, in packets.
+    pub packets: u64,
+    /// Its source.
+    pub source: &'static str,
+}
+
+/// Queue from which on a discipline drops or marks. One that cannot hold so much is drop-tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActsAbove {
+    /// Packets wait for this long.
+    Delay(Duration),
+    /// This many packets wait.
+    Packets(u64),
 }
 
 /// A queue discipline at work: who is dropped or marked, and who goes first.
@@ -60,6 +78,14 @@ pub trait Discipline: Sized {
     fn for_each(&self, show: &mut dyn FnMut(&Packet));
     /// A queue with these settings can mark packets.
     fn marks(settings: &Self::Settings) -> bool;
+    /// Limit where none is given. `None`: that of the queue's place in the network.
+    fn usual_limit(_settings: &Self::Settings) -> Option<UsualLimit> {
+        None
+    }
+    /// Queue from which on it acts. `None`: it orders packets, however many there are.
+    fn acts_above(_settings: &Self::Settings) -> Option<ActsAbove> {
+        None
+    }
 }
 
 /// Properties of an arriving packet.

@@ -18,6 +18,7 @@ pub mod red;
 pub use drop_tail::MarkAbove;
 pub(crate) use drop_tail::{DropTail, Places};
 pub(crate) use managed::ManagedQueue;
+pub use managed::{ActsAbove, UsualLimit};
 
 use crate::named::named;
 use crate::packet::Packet;
@@ -63,6 +64,24 @@ macro_rules! disciplines {
                 match self {
                     Self::DropTail(settings) => settings.mark_above.is_some(),
                     $(Self::$name(settings) => $module::$name::marks(settings),)+
+                }
+            }
+
+            /// Limit of a queue of this discipline where none is given. `None`: that of its place
+            /// in the network.
+            pub fn usual_limit(&self) -> Option<UsualLimit> {
+                match self {
+                    Self::DropTail(_) => None,
+                    $(Self::$name(settings) => $module::$name::usual_limit(settings),)+
+                }
+            }
+
+            /// Queue from which on the discipline drops or marks before the limit is reached.
+            /// `None`: it does neither.
+            pub fn acts_above(&self) -> Option<ActsAbove> {
+                match self {
+                    Self::DropTail(_) => None,
+                    $(Self::$name(settings) => $module::$name::acts_above(settings),)+
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! PIE: drops at arrival with a probability that a proportional-integral controller sets from the
 //! delay. RFC 8033.
 
-use super::managed::{Decision, Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work};
 use crate::engine::{Ring, Stream};
 use crate::named::settings;
 use crate::packet::Packet;
@@ -228,6 +228,14 @@ impl Discipline for Pie {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(_: &Parameters) -> Option<UsualLimit> {
+        Some(UsualLimit { packets: 1000, source: "Linux tc-pie(8)" })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Delay(settings.target))
     }
 }
 

@@ -2,7 +2,7 @@
 //! Floyd and Jacobson 1993; "gentle" is Floyd 2000, adaptive RED is Floyd, Gummadi and Shenker
 //! 2001.
 
-use super::managed::{Decision, Discipline, LinkSite, Work};
+use super::managed::{ActsAbove, Decision, Discipline, LinkSite, UsualLimit, Work};
 use crate::engine::{Ring, Stream};
 use crate::named::{Contradiction, settings};
 use crate::packet::Packet;
@@ -36,6 +36,10 @@ selfclock_congestion::parameters! {
         adaptive: bool = false, shown "false", unit "", range (0.0, 0.0), source "Floyd, Gummadi and Shenker 2001";
         /// Mark what understands marks (ECN) instead of dropping it, up to the maximum.
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7";
+        /// Drop above the maximum also what could be marked; if not, mark it up to the limit, as
+        /// Linux does unless told `harddrop`. With maximum = minimum and weight = 1 that is the step
+        /// at K of DCTCP studies, which `mark_above` of a drop-tail queue has in one key.
+        hard_drop: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7: above an upper threshold packets are dropped";
     }
 }
 settings!(Parameters, "red", "Random early detection: drops or marks with a probability that grows with the average queue.", "Floyd and Jacobson 1993", check Parameters::thresholds_in_order);
@@ -47,13 +51,14 @@ impl Parameters {
     }
 
     fn thresholds_in_order(&self) -> Result<(), Contradiction> {
-        if self.maximum() > self.minimum.0 as f64 {
+        if self.maximum() >= self.minimum.0 as f64 {
             return Ok(());
         }
         Err(Contradiction {
             parameter: "maximum",
-            message: "maximum is not above minimum",
-            help: "the usual maximum is three times the minimum",
+            message: "maximum is below minimum",
+            help: "the usual maximum is three times the minimum; to mark from one threshold on, as DCTCP does, \
+                   write queue = { mark_above = \"65 packets\" }",
         })
     }
 }
@@ -108,9 +113,8 @@ impl Red {
     /// "p_b": the probability before it is spread out.
     fn initial_probability(&self) -> f64 {
         let Self { minimum, maximum, .. } = *self;
-        let above = (self.average - minimum) / (maximum - minimum);
-        if above < 1.0 {
-            self.probability * above.max(0.0)
+        if self.average < maximum {
+            self.probability * ((self.average - minimum) / (maximum - minimum)).max(0.0)
         } else if self.plan.gentle {
             self.probability + (1.0 - self.probability) * (self.average - maximum) / maximum
         } else {
@@ -123,10 +127,14 @@ impl Red {
             self.count = -1;
             return Verdict::Keep;
         }
+        let congested = match self.plan.hard_drop && self.average >= self.maximum {
+            true => Verdict::Drop,
+            false => Verdict::Congested,
+        };
         let initial = self.initial_probability();
         if initial >= 1.0 {
             self.count = 0;
-            return Verdict::Drop;
+            return congested;
         }
         self.count += 1;
         // "p_a = p_b / (1 - count * p_b)": the gap between drops is then uniform up to 1 / p_b.
@@ -135,7 +143,7 @@ impl Red {
             return Verdict::Keep;
         }
         self.count = 0;
-        if self.average < self.maximum { Verdict::Congested } else { Verdict::Drop }
+        congested
     }
 
     /// The packet that arrives is kept, and may be marked; if not, it is dropped.
@@ -145,20 +153,24 @@ impl Red {
             // The last packet left before its turn, without a notice.
             self.idle_since = Some(self.passed_until + self.packet_time);
         }
+        let busy_until = self.idle_since;
         self.average(work.now, work.backlog.packets);
         if self.plan.adaptive {
             self.adapt(work.now);
         }
-        let keep = match self.verdict() {
-            Verdict::Keep => true,
-            Verdict::Congested => self.plan.ecn && work.mark(packet),
-            Verdict::Drop => false,
-        };
-        if keep && work.backlog.has_room(packet.size) {
+        let verdict = self.verdict();
+        // A packet for which there is no room is dropped, and not marked before.
+        let keep = work.backlog.has_room(packet.size)
+            && match verdict {
+                Verdict::Keep => true,
+                Verdict::Congested => self.plan.ecn && work.mark(packet),
+                Verdict::Drop => false,
+            };
+        if keep {
             return true;
         }
         if is_empty {
-            self.idle_since = Some(work.now);
+            self.idle_since = busy_until.max(Some(work.now));
         }
         work.drop(*packet);
         false
@@ -231,6 +243,18 @@ impl Discipline for Red {
 
     fn marks(settings: &Parameters) -> bool {
         settings.ecn
+    }
+
+    fn usual_limit(settings: &Parameters) -> Option<UsualLimit> {
+        let packets = 4 * settings.maximum() as u64;
+        Some(UsualLimit {
+            packets,
+            source: "Linux tc-red: the maximum is a quarter of the limit, after Floyd",
+        })
+    }
+
+    fn acts_above(settings: &Parameters) -> Option<ActsAbove> {
+        Some(ActsAbove::Packets(settings.minimum.0))
     }
 }
 

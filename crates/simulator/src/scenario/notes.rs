@@ -1,10 +1,13 @@
 //! Notes on valid scenarios that are probably mistaken, one sentence each.
 
 use selfclock_congestion::entry::{Marks, RouterPartner};
-use selfclock_congestion::units::Bytes;
+use selfclock_congestion::units::{Bytes, Rate};
 
 use crate::named::Named as _;
-use crate::plan::{Ecn, FlowPlan, LinkPlan, LossPlan, Plan, QueueLimit, RouterPlan};
+use crate::plan::{
+    Ecn, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RouterPlan, assemble::USUAL_PACKET,
+};
+use crate::queue::ActsAbove;
 
 /// Maximum number of notes of one kind; thousands of flows could share one.
 const MOST_OF_A_KIND: usize = 3;
@@ -51,6 +54,9 @@ impl Notes {
 
 /// Wire size of a full packet.
 fn packet(flow: &FlowPlan) -> Option<Bytes> {
+    if let Protocol::Udp(udp) = &flow.protocol {
+        return udp.packets.iter().map(|&(size, _)| size).max();
+    }
     flow.protocol.tcp().map(|tcp| Bytes(tcp.transport.mss.get() + tcp.transport.header.get()))
 }
 
@@ -92,14 +98,44 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
     if certain {
         notes.add("link", &link.name, "loses every packet");
     }
-    let QueueLimit::Bytes(limit) = link.queue else { return };
     let index = plan.links.iter().position(|other| std::ptr::eq(other, link)).unwrap_or(usize::MAX);
+    if let Some(note) = inert_discipline(plan, link, index) {
+        notes.add("link", &link.name, note);
+    }
+    let QueueLimit::Bytes(limit) = link.queue else { return };
     if largest_packet(plan, index).is_some_and(|packet| limit < packet) {
         notes.add(
             "link",
             &link.name,
             "its queue is smaller than a packet: only an idle transmitter accepts one",
         );
+    }
+}
+
+/// A queue that is full before its discipline acts. Counted with the largest packet and, if the rate
+/// changes, the lowest rate: then the queue holds the longest delay.
+fn inert_discipline(plan: &Plan, link: &LinkPlan, index: usize) -> Option<String> {
+    let name = link.discipline.entry().name;
+    let packet = largest_packet(plan, index).unwrap_or(USUAL_PACKET).get().max(1);
+    let (packets, bytes) = match link.queue {
+        QueueLimit::Unlimited => return None,
+        QueueLimit::Packets(packets) => (packets, packets.saturating_mul(packet)),
+        QueueLimit::Bytes(bytes) => (bytes.get() / packet, bytes.get()),
+    };
+    let rate = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::min);
+    let holds = rate.transmission_time(Bytes(bytes));
+    match link.discipline.acts_above()? {
+        ActsAbove::Delay(target) if holds < target => {
+            let [holds, target] = [holds, target].map(|time| format!("{:.3} ms", 1e3 * time.seconds()));
+            let [holds, target] = [holds, target].map(|text| text.replace(".000", ""));
+            Some(format!(
+                "its queue holds {holds} at most and {name} aims at {target}: it is full before {name} acts"
+            ))
+        }
+        ActsAbove::Packets(least) if packets <= least => Some(format!(
+            "its queue holds {packets} packets at most and {name} acts from {least} on: it is full before that"
+        )),
+        _ => None,
     }
 }
 

@@ -49,7 +49,8 @@ fn wire(
         ..LinkSettings::new(rate, file.delay.value)
     };
     let link = LinkPlan::of("", (0, 0), settings);
-    Ok(Wire { link, queue: queue.limit.unwrap_or(default_queue) })
+    let usual = || queue.discipline.usual_limit().map_or(default_queue, |it| QueueSize::Packets(it.packets));
+    Ok(Wire { link, queue: queue.limit.unwrap_or_else(usual) })
 }
 
 fn rate_or_trace(

@@ -37,7 +37,7 @@ impl FromItem for QueueSize {
 /// A queue, as written: its limit, or a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// Queue limit. `None`: the default of its place in the network.
+    /// Queue limit. `None`: that of its discipline's source, or else of its place in the network.
     pub limit: Option<QueueSize>,
     /// Who is dropped or marked, and who goes first.
     pub discipline: DisciplinePlan,
@@ -58,12 +58,16 @@ impl FromItem for Queue {
         let default = DisciplinePlan::default();
         let about = format!("Queue discipline. Default: \"{}\".", default.entry().name);
         let mut forms = vec![QueueSize::schema()];
-        forms.extend(named_schemas("discipline", &about, Some(default), |_| KeySchema {
-            name: "limit",
-            about: "What the queue holds at most, all its parts together. Default: as without a table."
-                .to_owned(),
-            schema: QueueSize::schema(),
-            required: false,
+        forms.extend(named_schemas("discipline", &about, Some(default), |discipline: &DisciplinePlan| {
+            let usual = discipline.usual_limit().map_or("as without a table".to_owned(), |it| {
+                format!("{} packets ({})", it.packets, it.source)
+            });
+            KeySchema {
+                name: "limit",
+                about: format!("What the queue holds at most, all its parts together. Default: {usual}."),
+                schema: QueueSize::schema(),
+                required: false,
+            }
         }));
         json!({ "anyOf": forms })
     }
