@@ -91,6 +91,11 @@ impl CoDelState {
         self.bytes -= u64::from(packet.size);
     }
 
+    /// Counts packets that were dropped otherwise.
+    pub fn add_drops(&mut self, packets: u64) {
+        self.count += packets;
+    }
+
     /// A packet arrives at the empty queue and is taken at once: its sojourn is zero, so it is
     /// neither dropped nor marked.
     #[inline]
@@ -111,6 +116,7 @@ impl CoDelState {
     fn take(
         &mut self,
         plan: &Parameters,
+        shared: bool,
         waiting: &mut Ring<Packet>,
         work: &mut Work,
     ) -> Option<(Packet, bool)> {
@@ -121,7 +127,8 @@ impl CoDelState {
         self.on_removed(&packet);
         work.left(&packet);
         let sojourn = work.now.since(packet.arrival);
-        if sojourn < plan.target || self.bytes <= self.largest {
+        let bytes = if shared { work.backlog.bytes } else { self.bytes };
+        if sojourn < plan.target || bytes <= self.largest {
             self.first_above_time = None;
             return Some((packet, false));
         }
@@ -130,14 +137,15 @@ impl CoDelState {
     }
 
     /// The next packet to transmit: `deque` of section 5.5. An ECN-capable packet is marked instead
-    /// of dropped, and then transmitted.
+    /// of dropped, and then transmitted. With a `shared` backlog the bytes of all queues count.
     pub fn dequeue(
         &mut self,
         plan: &Parameters,
+        shared: bool,
         waiting: &mut Ring<Packet>,
         work: &mut Work,
     ) -> Option<Packet> {
-        let (mut packet, mut may_drop) = self.take(plan, waiting, work)?;
+        let (mut packet, mut may_drop) = self.take(plan, shared, waiting, work)?;
         if self.dropping {
             self.dropping = may_drop;
             while self.dropping && work.now >= self.drop_next {
@@ -147,7 +155,7 @@ impl CoDelState {
                     return Some(packet);
                 }
                 work.drop(packet);
-                let Some(next) = self.take(plan, waiting, work) else {
+                let Some(next) = self.take(plan, shared, waiting, work) else {
                     self.dropping = false;
                     return None;
                 };
@@ -162,7 +170,7 @@ impl CoDelState {
             let marked = plan.ecn && work.mark(&mut packet);
             if !marked {
                 work.drop(packet);
-                next = self.take(plan, waiting, work);
+                next = self.take(plan, shared, waiting, work);
             }
             self.dropping = true;
             // "If min went above target close to when it last went below, assume that the drop rate
@@ -232,7 +240,7 @@ impl Discipline for CoDel {
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
         self.see_passed(work.now);
-        self.state.dequeue(&self.plan, &mut self.waiting, work)
+        self.state.dequeue(&self.plan, false, &mut self.waiting, work)
     }
 
     /// A packet can be dropped only an interval after one with too long a sojourn. So most are

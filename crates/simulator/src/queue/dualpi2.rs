@@ -164,18 +164,21 @@ impl Discipline for DualPi2 {
                 }
                 return Some(packet);
             }
-            if coupled < 1.0 {
+            // "p_Lmax": what the other queue marks when the classic one begins to drop.
+            if coupled < coupling.min(1.0) {
                 let native = ramp(&self.plan, work.now.since(packet.arrival), self.low_latency.is_empty());
                 if recur(&mut self.low_latency_count, native.max(coupled)) {
                     work.mark(&mut packet);
                 }
             } else {
                 // Overload: drops replace marks that no longer carry information.
-                if backlog > LEAST_BACKLOG && recur(&mut self.classic_count, dropping) {
+                if backlog > LEAST_BACKLOG && recur(&mut self.low_latency_count, dropping) {
                     work.drop(packet);
                     continue;
                 }
-                work.mark(&mut packet);
+                if coupled >= 1.0 || recur(&mut self.low_latency_count, coupled) {
+                    work.mark(&mut packet);
+                }
             }
             return Some(packet);
         }

@@ -38,6 +38,8 @@ pub struct FlowQueue<S> {
 pub trait QueueState {
     /// A packet was dropped from the queue to make room.
     fn on_removed(&mut self, packet: &Packet);
+    /// That many were, and its manager counts them.
+    fn on_overflow(&mut self, packets: u64);
 }
 
 impl<S: QueueState + Clone + Default> FlowQueues<S> {
@@ -63,15 +65,16 @@ impl<S: QueueState> FlowQueues<S> {
         &mut self.queues[index as usize]
     }
 
-    /// A packet enters a queue; others are dropped if there is no room.
-    pub fn push(&mut self, index: u32, packet: Packet, work: &mut Work) {
+    /// A packet enters a queue; others are dropped if there is no room, which the manager of theirs
+    /// `counts` or not.
+    pub fn push(&mut self, index: u32, packet: Packet, counts: bool, work: &mut Work) {
         let queue = &mut self.queues[index as usize];
         queue.bytes += u64::from(packet.size);
         queue.waiting.push(packet);
         work.entered(&packet);
         self.activate(index);
         // Those that are dropped may be smaller than the one that came.
-        while work.backlog.is_over() && self.drop_from_fattest(work) {}
+        while work.backlog.is_over() && self.drop_from_fattest(counts, work) {}
     }
 
     /// A queue without packets is new when one enters it.
@@ -87,7 +90,7 @@ impl<S: QueueState> FlowQueues<S> {
 
     /// "The queue with the largest current byte count" loses half of its packets from the head, at
     /// most 64. False if nothing waits.
-    fn drop_from_fattest(&mut self, work: &mut Work) -> bool {
+    fn drop_from_fattest(&mut self, counts: bool, work: &mut Work) -> bool {
         let mut fattest = 0;
         for (index, queue) in self.queues.iter().enumerate() {
             if queue.bytes > self.queues[fattest].bytes {
@@ -102,6 +105,9 @@ impl<S: QueueState> FlowQueues<S> {
             queue.state.on_removed(&packet);
             work.left(&packet);
             work.drop(packet);
+        }
+        if counts {
+            queue.state.on_overflow(batch as u64);
         }
         batch > 0
     }
@@ -131,7 +137,7 @@ impl<S: QueueState> FlowQueues<S> {
             }
             list.drop_front();
             // A new queue goes through the old ones once, so that it cannot be new for ever.
-            if from_new && !self.old.is_empty() {
+            if from_new {
                 self.old.push(index);
             } else {
                 queue.is_active = false;

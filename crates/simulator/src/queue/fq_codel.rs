@@ -21,6 +21,10 @@ selfclock_congestion::parameters! {
         flows: u32 = 1024, shown "1024", unit "", range (1.0, 65536.0), source "RFC 8290, section 5.2.5";
         /// Quantum of a round.
         quantum: Bytes = Bytes(1514), shown "1514 B", unit "B", range (1.0, 65535.0), source "RFC 8290, section 5.2.4";
+        /// As Linux: CoDel leaves a queue alone only while all queues together hold no more than a
+        /// packet, and counts what an overflow drops. If not, each queue is a CoDel of its own: a
+        /// flow with one packet waiting is never dropped from, however many flows there are.
+        shared_backlog: bool = false, shown "false", unit "", range (0.0, 0.0), source "RFC 8290, section 3: CoDel on each queue; Linux sch_fq_codel has it true";
     }
 }
 settings!(
@@ -35,11 +39,16 @@ settings!(
 pub(crate) struct FqCoDel {
     codel: codel::Parameters,
     flows: FlowQueues<CoDelState>,
+    shared_backlog: bool,
 }
 
 impl QueueState for CoDelState {
     fn on_removed(&mut self, packet: &Packet) {
         CoDelState::on_removed(self, packet);
+    }
+
+    fn on_overflow(&mut self, packets: u64) {
+        CoDelState::add_drops(self, packets);
     }
 }
 
@@ -47,8 +56,9 @@ impl Discipline for FqCoDel {
     type Settings = Parameters;
 
     fn new(settings: Parameters, mut site: LinkSite) -> Self {
-        let Parameters { target, interval, ecn, flows, quantum } = settings;
+        let Parameters { target, interval, ecn, flows, quantum, shared_backlog } = settings;
         Self {
+            shared_backlog,
             codel: codel::Parameters { target, interval, ecn },
             flows: FlowQueues::new(flows, quantum.get(), site.stream.bits()),
         }
@@ -57,13 +67,13 @@ impl Discipline for FqCoDel {
     fn enqueue(&mut self, packet: Packet, work: &mut Work) {
         let index = self.flows.index_of(packet.flow);
         self.flows.queue_mut(index).state.on_enqueue(&packet);
-        self.flows.push(index, packet, work);
+        self.flows.push(index, packet, self.shared_backlog, work);
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {
-        let codel = &self.codel;
+        let (codel, shared) = (&self.codel, self.shared_backlog);
         self.flows.serve(work, |_, queue, work| {
-            let packet = queue.state.dequeue(codel, &mut queue.waiting, work);
+            let packet = queue.state.dequeue(codel, shared, &mut queue.waiting, work);
             queue.bytes = queue.state.bytes();
             packet
         })

@@ -55,6 +55,7 @@ struct Managed {
 
 impl QueueState for Managed {
     fn on_removed(&mut self, _: &Packet) {}
+    fn on_overflow(&mut self, _: u64) {}
 }
 
 impl FqPie {
@@ -95,7 +96,7 @@ impl Discipline for FqPie {
         if state.rejects(&self.pie, bytes, &mut self.stream, &mut packet, work) {
             return work.drop(packet);
         }
-        self.flows.push(index, packet, work);
+        self.flows.push(index, packet, false, work);
     }
 
     fn dequeue(&mut self, work: &mut Work) -> Option<Packet> {

@@ -14,6 +14,8 @@ pub mod fq_pie;
 pub(crate) mod managed;
 pub mod pie;
 pub mod red;
+#[cfg(test)]
+mod reference;
 
 pub use drop_tail::MarkAbove;
 pub(crate) use drop_tail::{DropTail, Places};

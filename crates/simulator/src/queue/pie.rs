@@ -54,6 +54,7 @@ pub(crate) struct Pie {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieState {
     control: Control,
+    /// Sum of the probabilities since the last drop, for whatever reason: "accu_prob_".
     accumulated: f64,
     next_update: Time,
 }
@@ -175,8 +176,11 @@ impl Pie {
         let (plan, delay, bytes) = (self.plan, self.delay(work), work.backlog.bytes);
         self.state.catch_up(&plan, work.now, delay);
         self.state.on_arrival(&plan, delay);
-        let keeps = work.backlog.has_room(packet.size)
-            && !self.state.rejects(&plan, bytes, &mut self.stream, packet, work);
+        let has_room = work.backlog.has_room(packet.size);
+        if !has_room {
+            self.state.accumulated = 0.0;
+        }
+        let keeps = has_room && !self.state.rejects(&plan, bytes, &mut self.stream, packet, work);
         if !keeps {
             work.drop(*packet);
         }
