@@ -135,6 +135,21 @@ impl Manager for CoDel {
     fn run_timer(&mut self, _: Time, _: &Fifo) {}
 }
 
+/// With one queue, FQ-CoDel is CoDel: section 4.
+#[test]
+fn fq_codel_with_one_queue_is_codel() {
+    for traffic in traffics(true) {
+        let k = codel::Constants {
+            target: Duration::from_milliseconds(5),
+            interval: Duration::from_milliseconds(100),
+            ecn: true,
+        };
+        let mut reference = codel::CoDel::new(k, Room::ENDLESS);
+        let settings = [("flows", Value::Count(1))];
+        compare(plan("fq-codel", &settings), Room::ENDLESS, &traffic, &mut reference);
+    }
+}
+
 /// Few queues, so that flows share them, and many; quanta below and above a packet; new and sparse
 /// flows beside bulk ones.
 #[test]
