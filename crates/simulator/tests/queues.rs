@@ -358,8 +358,8 @@ fn a_limit_below_the_target_is_noted() {
     }
 }
 
-/// RED as DCTCP studies set it (Alizadeh et al. 2010: K = 65 packets at 10 Gbit/s): both thresholds K,
-/// weight 1, marks and no drops. It used to be refused, and above the maximum everything was
+/// RED as DCTCP studies set it (Alizadeh et al. 2010: K = 65 packets at 10 Gbit/s): both thresholds
+/// K, weight 1, marks and no drops. It used to be refused, and above the maximum everything was
 /// dropped. Two equal flows share within the factor of 1.6 that a step at the same K in a drop-tail
 /// queue has, too: their sawteeth lock.
 #[test]

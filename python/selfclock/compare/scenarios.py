@@ -130,7 +130,8 @@ def of_scenario(
 def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     """Return the path with another queue discipline at the measured link.
 
-    Its limit is that of the word, or else the one before; or, if that is not kept, the discipline's own.
+    Its limit is that of the word, or else the one before, or the discipline's own if that is not
+    kept.
     """
     discipline = queue(word)
     network: dict[str, Any] = _document(path.scenario)["network"]
