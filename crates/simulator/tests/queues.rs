@@ -316,8 +316,8 @@ fn limits_are_those_of_the_sources() {
     }
 }
 
-/// On a path of 10 ms the default limit used to hold less than the controllers' targets, and PIE and
-/// DualPI2 were drop-tail to the packet: a mean wait of 7.87 ms. Now they hold 15 ms (RFC 8033,
+/// On a path of 10 ms the default limit used to hold less than the controllers' targets, and PIE
+/// and DualPI2 were drop-tail to the packet: a mean wait of 7.87 ms. Now they hold 15 ms (RFC 8033,
 /// section 4.2; RFC 9332, appendix A.1), a fifth more while slow start overshoots.
 #[test]
 fn short_paths_have_the_delay_that_the_controllers_aim_at() {

@@ -174,9 +174,9 @@ mod tests {
     }
 
     /// A packet of a new flow beside `n` backlogged ones is served within a round: as the `n`-th
-    /// packet from its arrival on. A flow's first turn used to give it credit only, so that it waited
-    /// two rounds. On 10 Mbit/s and with ten flows that is 12.0 ms at most (24.0 before), as with
-    /// ns-2's DRR.
+    /// packet from its arrival on. A flow's first turn used to give it credit only, so that it
+    /// waited two rounds. On 10 Mbit/s and with ten flows that is 12.0 ms at most (24.0 before), as
+    /// with ns-2's DRR.
     #[test]
     fn a_new_flow_waits_one_round() {
         for flows in [1, 2, 5, 10, 40] {
