@@ -145,7 +145,11 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     limit = (old.get("limit") if isinstance(old, dict) else old) if keeps_limit else None
     table = {**({} if limit is None else {"limit": limit}), **discipline}
     changed = path.scenario.with_overrides([f"{place}.queue={to_toml_value(table)}"])
-    return replace(path, scenario=changed, title=f"{path.title}, {word}")
+    title = f"{path.title}, {word}"
+    if not keeps_limit and "limit" not in discipline:
+        packets = next(link for link in changed.network.links if link.name == path.link).limit_packets
+        title += f", buffer {BUFFER if packets is None else f'{packets:,} packets'}"
+    return replace(path, scenario=changed, title=title)
 
 
 def check_ecn(ecn: str | None) -> None:
