@@ -18,7 +18,7 @@ use crate::engine::Stream;
 use crate::engine::random::Purpose;
 use crate::named::Named as _;
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
-use crate::queue::managed::LinkSite;
+use crate::queue::managed::tests::site;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -214,7 +214,8 @@ fn step_of(queue: &ManagedQueue, sent: Option<&Packet>) -> Step {
 /// Runs both over the same arrivals, each departure when the transmitter is free, and returns how
 /// many packets were dropped and how many left marked.
 fn compare(plan: DisciplinePlan, room: Room, traffic: &Traffic, reference: &mut dyn Published) -> (u64, u64) {
-    let site = LinkSite { rate: Rate::from_bits_per_second(traffic.rate), stream: stream(traffic.seed) };
+    let mut site = site();
+    (site.rate, site.stream) = (Rate::from_bits_per_second(traffic.rate), stream(traffic.seed));
     let discipline = AnyDiscipline::new(plan, site).expect("a managed queue");
     let mut queue = ManagedQueue::new(discipline, room.limit(), false);
     let (arrivals, rates) = traffic.generate();
