@@ -168,6 +168,29 @@ def test_a_queue_keeps_the_buffer() -> None:
     assert next(link for link in result.scenario.network.links if link.name == "bottleneck").limit_packets == 7
 
 
+def test_a_queue_without_a_buffer_has_the_limit_of_its_discipline() -> None:
+    # One BDP of a path of 10 ms is below the target of both, which made three equal rows. They aim
+    # at 15 ms (RFC 8033, section 4.2; RFC 9332, appendix A.1).
+    waits = {}
+    for word in ("drop-tail", "pie", "dualpi2"):
+        comparison = sc.compare(["cubic"], rate="50 Mbps", rtt="10 ms", flows=4, queue=word, duration="20 s")
+        [result] = comparison.results.values()
+        waits[word] = result.summary["links"][0]["queue_mean_s"]
+        assert comparison.notes == []
+        assert comparison.path.endswith("buffer 1 bdp" if word == "drop-tail" else " packets")
+    assert waits["drop-tail"] < 0.010
+    assert 0.013 < waits["pie"] < 0.018
+    assert 0.013 < waits["dualpi2"] < 0.018
+    assert waits["pie"] != waits["dualpi2"]
+    # A given buffer stays, also one that is set, and is noted.
+    given = sc.compare(["cubic"], rate="50 Mbps", rtt="10 ms", buffer="1 bdp", queue="pie", duration="1 s")
+    assert any("pie aims at 15 ms" in note for note in given.notes)
+    own = sc.compare(
+        ["cubic"], rate="50 Mbps", overrides=['network.bottleneck.queue="40 packets"'], queue="pie", duration="1 s"
+    )
+    assert own.scenarios[0].network.links[0].limit_packets == 40
+
+
 def test_a_queue_of_a_graph_is_that_of_the_tightest_link() -> None:
     comparison = sc.compare(["reno"], scenario=ROOT / "examples/two-paths-graph.toml", queue="fq-codel", duration="2 s")
     network = comparison.scenarios[0].network

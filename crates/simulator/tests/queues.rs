@@ -10,8 +10,10 @@ use selfclock_simulator::plan::{
     Arrivals, DisciplinePlan, Ecn, Flow, LinkChange, Plan, Protocol, QueueSize, RouterPlan, Transport,
     UdpPlan, dumbbell, gbps, kbps, mbps, ms, packets, s,
 };
+use selfclock_simulator::queue::QueueLimit;
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::summary::FlowSummary;
+use selfclock_simulator::scenario::{self, Scenario};
 use selfclock_simulator::{Outcome, Simulation};
 
 /// Two Reno flows over 20 Mbit/s, 60 ms there and back.
@@ -272,6 +274,111 @@ fn dualpi2_couples_prague_and_cubic() {
     );
 }
 
+/// A scenario whose bottleneck has this queue, for some flows of an algorithm.
+fn parsed(path: (&str, &str), queue: &str, profile: &str, flow: &str) -> Plan {
+    let (rate, delay) = path;
+    let text = format!(
+        "schema = 1\nprofile = \"{profile}\"\nduration = \"20 s\"\n[network]\ntopology = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"{rate}\", delay = \"{delay}\", queue = {queue} }}\n\
+         reverse = {{ rate = \"{rate}\", delay = \"{delay}\", queue = \"unlimited\" }}\n\
+         access = {{ rate = \"10 Gbps\", delay = \"0 ms\" }}\n{flow}"
+    );
+    Scenario::parse(&text, "queues.toml", &[]).unwrap_or_else(|error| panic!("{error}")).plan
+}
+
+/// Four CUBIC flows.
+const CUBIC: &str = "[[flow]]\ncongestion_control = \"cubic\"\ncount = 4\n";
+
+/// A discipline without a limit has that of its source: tc-pie(8), tc-codel(8), RFC 8290, section
+/// 5.2.3, sch_fq_pie.c, tc-dualpi2(8), tc-red (four times the maximum). It used to be one BDP.
+#[test]
+fn limits_are_those_of_the_sources() {
+    let bdp = QueueLimit::Bytes(Bytes(62_500));
+    for (discipline, expected) in [
+        ("pie", QueueLimit::Packets(1000)),
+        ("codel", QueueLimit::Packets(1000)),
+        ("fq-codel", QueueLimit::Packets(10_240)),
+        ("fq-pie", QueueLimit::Packets(10_240)),
+        ("dualpi2", QueueLimit::Packets(10_000)),
+        ("red", QueueLimit::Packets(60)),
+        ("drr", bdp),
+        ("drop-tail", bdp),
+    ] {
+        for profile in ["modern", "classic"] {
+            let queue = format!("{{ discipline = \"{discipline}\" }}");
+            let plan = parsed(("50 Mbps", "5 ms"), &queue, profile, CUBIC);
+            assert_eq!(plan.links[0].queue, expected, "{discipline}");
+            assert!(scenario::notes(&plan).is_empty(), "{:?}", scenario::notes(&plan));
+            let given = format!("{{ discipline = \"{discipline}\", limit = \"7 packets\" }}");
+            let plan = parsed(("50 Mbps", "5 ms"), &given, profile, CUBIC);
+            assert_eq!(plan.links[0].queue, QueueLimit::Packets(7), "{discipline}");
+        }
+    }
+}
+
+/// On a path of 10 ms the default limit used to hold less than the controllers' targets, and PIE
+/// and DualPI2 were drop-tail to the packet: a mean wait of 7.87 ms. Now they hold 15 ms (RFC 8033,
+/// section 4.2; RFC 9332, appendix A.1), a fifth more while slow start overshoots.
+#[test]
+fn short_paths_have_the_delay_that_the_controllers_aim_at() {
+    for discipline in ["pie", "dualpi2"] {
+        let queue = format!("{{ discipline = \"{discipline}\" }}");
+        let plan = parsed(("50 Mbps", "5 ms"), &queue, "modern", CUBIC);
+        let link = Simulation::new(&plan).run().expect("nothing stops the run").summary.links[0].clone();
+        assert!((0.013..0.018).contains(&link.queue_mean_s), "{discipline}: {}", link.queue_mean_s);
+    }
+}
+
+/// A limit that is reached before the discipline acts is noted. By hand: 62,500 B at 50 Mbit/s are
+/// 10 ms; 20 packets of 1500 B at 10 Mbit/s are 24 ms.
+#[test]
+fn a_limit_below_the_target_is_noted() {
+    for (rate, queue, expected) in [
+        (
+            "50 Mbps",
+            "{ discipline = \"pie\", limit = \"1 bdp\" }",
+            "its queue holds 10 ms at most and pie aims at 15 ms",
+        ),
+        ("50 Mbps", "{ discipline = \"pie\", limit = \"1.6 bdp\" }", ""),
+        ("10 Mbps", "{ discipline = \"codel\", limit = \"20 packets\" }", ""),
+        (
+            "10 Mbps",
+            "{ discipline = \"codel\", limit = \"20 packets\", target = \"30 ms\" }",
+            "and codel aims at 30 ms",
+        ),
+        ("10 Mbps", "{ discipline = \"red\", limit = \"5 packets\" }", "its queue holds 5 packets at most"),
+        ("10 Mbps", "{ discipline = \"red\", limit = \"20 packets\" }", ""),
+        ("10 Mbps", "{ discipline = \"drr\", limit = \"1 packet\" }", ""),
+        ("10 Mbps", "\"1 packet\"", ""),
+    ] {
+        let plan = parsed((rate, "5 ms"), queue, "modern", CUBIC);
+        let notes = scenario::notes(&plan);
+        assert_eq!(notes.len(), usize::from(!expected.is_empty()), "{queue}: {notes:?}");
+        assert!(notes.iter().all(|note| note.contains(expected)), "{queue}: {notes:?}");
+    }
+}
+
+/// RED as DCTCP studies set it (Alizadeh et al. 2010: K = 65 packets at 10 Gbit/s): both thresholds
+/// K, weight 1, marks and no drops. It used to be refused, and above the maximum everything was
+/// dropped. Two equal flows share within the factor of 1.6 that a step at the same K in a drop-tail
+/// queue has, too: their sawteeth lock.
+#[test]
+fn red_marks_from_a_step_on() {
+    let red = "{ discipline = \"red\", limit = \"1000 packets\", minimum = \"65 packets\", \
+               maximum = \"65 packets\", weight = 1.0, max_probability = 1.0, gentle = false, hard_drop = false }";
+    let flow = "[transport]\necn = \"accurate\"\ntimer = { minimum = \"10 ms\" }\n\
+                [[flow]]\ncount = 2\ncongestion_control = { model = \"prague\", pacing = false }\n";
+    for queue in [red, "{ mark_above = \"65 packets\", limit = \"1000 packets\" }"] {
+        let mut plan = parsed(("10 Gbps", "40 us"), queue, "modern", flow);
+        plan.duration = ms(500);
+        let summary = Simulation::new(&plan).run().expect("nothing stops the run").summary;
+        let link = &summary.links[0];
+        assert!(link.drops == 0 && link.ce_marks > 1000 && link.utilization > 0.95, "{link:?}");
+        let ratio = summary.flows[0].goodput_bps / summary.flows[1].goodput_bps;
+        assert!((1.0 / 1.6..1.6).contains(&ratio), "{ratio}");
+    }
+}
+
 /// A bottleneck with this discipline, whose access links delay each packet at random.
 fn contended(discipline: DisciplinePlan, ecn: Ecn, (seed, load, limit): (u64, u64, QueueSize)) -> Plan {
     let transport = Transport { ecn, ..Transport::modern() };
@@ -299,12 +406,15 @@ fn queues_decide_alike() {
         named("codel", &[("target", Value::Duration(Duration::ZERO)), DROPS]),
         named("red", &[]),
         named("red", &[("adaptive", Value::Switch(true)), DROPS]),
+        named("red", &[("hard_drop", Value::Switch(false)), ("weight", Value::Number(0.3))]),
         named("pie", &[]),
         named("pie", &[DROPS, ("update", Value::Duration(Duration::from_microseconds(1200)))]),
         named("fq-codel", &[]),
         named("fq-codel", &[("target", Value::Duration(Duration::ZERO)), ("flows", Value::Count(2)), DROPS]),
+        named("fq-codel", &[("shared_backlog", Value::Switch(true))]),
         named("fq-pie", &[]),
         named("drr", &[]),
+        named("drr", &[("quantum", Value::Bytes(Bytes(400)))]),
         named("dualpi2", &[]),
     ] {
         for seed in 1..=6 {

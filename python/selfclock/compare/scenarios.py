@@ -136,7 +136,8 @@ def of_scenario(
 def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     """Return the path with another queue discipline at the measured link.
 
-    Its limit is that of the word, or else the one before; or, if that is not kept, the discipline's own.
+    Its limit is that of the word, or else the one before, or the discipline's own if that is not
+    kept.
     """
     discipline = queue(word)
     network: dict[str, Any] = _document(path.scenario)["network"]
@@ -150,7 +151,11 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     limit = (old.get("limit") if isinstance(old, dict) else old) if keeps_limit else None
     table = {**({} if limit is None else {"limit": limit}), **discipline}
     changed = path.scenario.with_overrides([f"{place}.queue={to_toml_value(table)}"])
-    return replace(path, scenario=changed, title=f"{path.title}, {word}")
+    title = f"{path.title}, {word}"
+    if not keeps_limit and "limit" not in discipline:
+        packets = next(link for link in changed.network.links if link.name == path.link).limit_packets
+        title += f", buffer {BUFFER if packets is None else f'{packets:,} packets'}"
+    return replace(path, scenario=changed, title=title)
 
 
 def check_ecn(ecn: str | None) -> None:

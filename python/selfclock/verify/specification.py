@@ -498,8 +498,8 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
     return links
 
 
-#: Limits of disciplines that have their own, packets: tc-pie(8), tc-codel(8), RFC 8290, sch_fq_pie.c,
-#: tc-dualpi2(8).
+#: Limits of disciplines that have their own, packets: tc-pie(8), tc-codel(8), RFC 8290,
+#: sch_fq_pie.c, tc-dualpi2(8).
 _USUAL_LIMITS = {"pie": 1000, "codel": 1000, "fq-codel": 10_240, "fq-pie": 10_240, "dualpi2": 10_000}
 
 

@@ -38,7 +38,7 @@ pub struct FlowQueue<S> {
 pub trait QueueState {
     /// A packet was dropped from the queue to make room.
     fn on_removed(&mut self, packet: &Packet);
-    /// That many were, and its manager counts them.
+    /// `packets` packets were, and its manager counts them as drops of its own.
     fn on_overflow(&mut self, packets: u64);
 }
 

@@ -37,8 +37,8 @@ selfclock_congestion::parameters! {
         /// Mark what understands marks (ECN) instead of dropping it, up to the maximum.
         ecn: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7";
         /// Drop above the maximum also what could be marked; if not, mark it up to the limit, as
-        /// Linux does unless told `harddrop`. With maximum = minimum and weight = 1 that is the step
-        /// at K of DCTCP studies, which `mark_above` of a drop-tail queue has in one key.
+        /// Linux does unless told `harddrop`. With maximum = minimum and weight = 1 that is the
+        /// step at K of DCTCP studies, which `mark_above` of a drop-tail queue has in one key.
         hard_drop: bool = true, shown "true", unit "", range (0.0, 0.0), source "RFC 3168, section 7: above an upper threshold packets are dropped";
     }
 }

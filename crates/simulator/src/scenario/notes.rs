@@ -116,8 +116,8 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
     }
 }
 
-/// A queue that is full before its discipline acts. Counted with the largest packet and, if the rate
-/// changes, the lowest rate: then the queue holds the longest delay.
+/// A queue that is full before its discipline acts. Counted with the largest packet and, if the
+/// rate changes, the lowest rate: then the queue holds the longest delay.
 fn inert_discipline(plan: &Plan, link: &LinkPlan, index: usize) -> Option<String> {
     let name = link.discipline.entry().name;
     let packet = largest_packet(plan, index).unwrap_or(USUAL_PACKET).get().max(1);

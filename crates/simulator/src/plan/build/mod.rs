@@ -188,7 +188,8 @@ impl PlanBuilder {
         self
     }
 
-    /// Sets the discipline of the bottleneck queues.
+    /// Sets the discipline of the bottleneck queues. Their size stays, one bandwidth-delay product
+    /// unless [`PlanBuilder::queue`] sets it: see [`DisciplinePlan::usual_limit`].
     #[must_use]
     pub fn discipline(mut self, discipline: DisciplinePlan) -> Self {
         self.bottleneck.link.discipline = discipline;

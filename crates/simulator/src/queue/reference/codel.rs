@@ -107,11 +107,17 @@ impl Variables {
     }
 }
 
-struct CoDel {
+pub(super) struct CoDel {
     k: Constants,
     room: Room,
     queue: Fifo,
     variables: Variables,
+}
+
+impl CoDel {
+    pub fn new(k: Constants, room: Room) -> Self {
+        Self { k, room, queue: Fifo::default(), variables: Variables::default() }
+    }
 }
 
 impl Published for CoDel {
@@ -139,8 +145,7 @@ fn codel_is_that_of_the_rfc() {
                 let room = room(traffic.seed);
                 let ms = |value: f64| Duration::from_picoseconds((value * 1e9) as u64);
                 let k = Constants { target: ms(target), interval: ms(interval), ecn };
-                let mut reference =
-                    CoDel { k, room, queue: Fifo::default(), variables: Variables::default() };
+                let mut reference = CoDel::new(k, room);
                 let settings =
                     [("target", time(target)), ("interval", time(interval)), ("ecn", Value::Switch(ecn))];
                 let done = compare(plan("codel", &settings), room, &traffic, &mut reference);

@@ -73,8 +73,8 @@ impl Published for DeficitRoundRobin {
     }
 }
 
-/// The first turn of a flow used to give it credit only, so that a new flow waited two rounds. Quanta
-/// below and above a packet.
+/// The first turn of a flow used to give it credit only, so that a new flow waited two rounds.
+/// Quanta below and above a packet.
 #[test]
 fn deficit_round_robin_is_that_of_the_paper() {
     for quantum in [40, 500, 1500, 9000, 65_000] {

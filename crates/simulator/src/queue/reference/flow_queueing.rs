@@ -59,9 +59,9 @@ impl<M: Manager> Published for FlowQueueing<'_, M> {
         }
         manager.entered(&packet);
         queue.0.push_back(packet);
-        // "If the queue is not currently active (i.e., if it is not in either the list of new queues
-        // or the list of old queues), it is added to the end of the list of new queues, and its
-        // number of credits is initiated to the configured quantum."
+        // "If the queue is not currently active (i.e., if it is not in either the list of new
+        // queues or the list of old queues), it is added to the end of the list of new queues, and
+        // its number of credits is initiated to the configured quantum."
         if !self.new_queues.contains(&index) && !self.old_queues.contains(&index) {
             self.new_queues.push_back(index);
             *credits = self.quantum;
@@ -93,9 +93,9 @@ impl<M: Manager> Published for FlowQueueing<'_, M> {
             }
             let elsewhere = all - queue.bytes();
             let Some(packet) = manager.take(now, queue, elsewhere, &mut step.dropped) else {
-                // "If the queue selected for dequeue came from the list of new queues, it is moved to
-                // the end of the list of old queues. If instead it came from the list of old queues,
-                // that queue is removed from the list."
+                // "If the queue selected for dequeue came from the list of new queues, it is moved
+                // to the end of the list of old queues. If instead it came from the list of old
+                // queues, that queue is removed from the list."
                 if is_new {
                     self.old_queues.push_back(index);
                 }
@@ -135,6 +135,21 @@ impl Manager for CoDel {
     fn run_timer(&mut self, _: Time, _: &Fifo) {}
 }
 
+/// With one queue, FQ-CoDel is CoDel: section 4.
+#[test]
+fn fq_codel_with_one_queue_is_codel() {
+    for traffic in traffics(true) {
+        let k = codel::Constants {
+            target: Duration::from_milliseconds(5),
+            interval: Duration::from_milliseconds(100),
+            ecn: true,
+        };
+        let mut reference = codel::CoDel::new(k, Room::ENDLESS);
+        let settings = [("flows", Value::Count(1))];
+        compare(plan("fq-codel", &settings), Room::ENDLESS, &traffic, &mut reference);
+    }
+}
+
 /// Few queues, so that flows share them, and many; quanta below and above a packet; new and sparse
 /// flows beside bulk ones.
 #[test]
@@ -167,7 +182,8 @@ struct Pie {
     k: pie::Constants,
     variables: pie::Variables,
     next_update: Time,
-    /// RFC 8033, section 4.3: from the time stamp of the packet that left last; zero of an empty queue.
+    /// RFC 8033, section 4.3: from the time stamp of the packet that left last; zero of an empty
+    /// queue.
     qdelay: f64,
 }
 

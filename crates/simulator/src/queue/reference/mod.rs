@@ -2,7 +2,8 @@
 //! code: packet by packet, over random traffic.
 //!
 //! A reference shares nothing with the production code but the hash that chooses a queue and the
-//! random numbers, which both draw at the same places. It is slow and keeps the names of its source.
+//! random numbers, which both draw at the same places. It is slow and keeps the names of its
+//! source.
 
 mod codel;
 mod drop_tail;
@@ -17,7 +18,7 @@ use crate::engine::Stream;
 use crate::engine::random::Purpose;
 use crate::named::Named as _;
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
-use crate::queue::managed::LinkSite;
+use crate::queue::managed::tests::site;
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -44,7 +45,7 @@ impl Item {
     }
 }
 
-/// What an arrival or a departure did: packets dropped, in order, and the one that leaves.
+/// Effects of an arrival or a departure: packets dropped, in order, and the one that leaves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Step {
     dropped: Vec<u32>,
@@ -104,9 +105,9 @@ impl Fifo {
     }
 }
 
-/// Random traffic on a link. Phases of a few to hundreds of packet times have one load each, between
-/// nothing and four times the rate; flows come and stay, or send one packet; some stand still for
-/// minutes.
+/// Random traffic on a link. Phases of a few to hundreds of packet times have one load each,
+/// between nothing and four times the rate; flows come and stay, or send one packet; some stand
+/// still for minutes.
 #[derive(Clone, Debug)]
 struct Traffic {
     seed: u64,
@@ -196,7 +197,7 @@ fn packet_of(item: &Item) -> Packet {
     }
 }
 
-/// What the production code did in its last step.
+/// The last step of the production code.
 fn step_of(queue: &ManagedQueue, sent: Option<&Packet>) -> Step {
     let ecn = |packet: &Packet| match packet.flags {
         flags if flags.has(Flags::CE) => 3,
@@ -213,7 +214,8 @@ fn step_of(queue: &ManagedQueue, sent: Option<&Packet>) -> Step {
 /// Runs both over the same arrivals, each departure when the transmitter is free, and returns how
 /// many packets were dropped and how many left marked.
 fn compare(plan: DisciplinePlan, room: Room, traffic: &Traffic, reference: &mut dyn Published) -> (u64, u64) {
-    let site = LinkSite { rate: Rate::from_bits_per_second(traffic.rate), stream: stream(traffic.seed) };
+    let mut site = site();
+    (site.rate, site.stream) = (Rate::from_bits_per_second(traffic.rate), stream(traffic.seed));
     let discipline = AnyDiscipline::new(plan, site).expect("a managed queue");
     let mut queue = ManagedQueue::new(discipline, room.limit(), false);
     let (arrivals, rates) = traffic.generate();

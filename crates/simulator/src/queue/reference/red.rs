@@ -1,5 +1,5 @@
-//! Floyd and Jacobson 1993, figure 2: the detailed algorithm; "gentle" of 2000 and the adaptation of
-//! Floyd, Gummadi and Shenker 2001, figure 1.
+//! Floyd and Jacobson 1993, figure 2: the detailed algorithm; "gentle" of 2000 and the adaptation
+//! of Floyd, Gummadi and Shenker 2001, figure 1.
 
 use super::{
     Bytes, Fifo, Item, Published, Rate, Room, Step, Stream, Time, Value, compare, plan, room, stream,
@@ -106,8 +106,8 @@ impl Published for RandomEarlyDetection<'_> {
     }
 }
 
-/// Fixed, gentle and adaptive RED; with a step in the place of the ramp; after silences of many idle
-/// packet times.
+/// Fixed, gentle and adaptive RED; with a step in the place of the ramp; after silences of many
+/// idle packet times.
 #[test]
 fn red_is_that_of_the_papers() {
     let usual = Settings {
