@@ -6,6 +6,7 @@ import contextlib
 import difflib
 import importlib.machinery
 import importlib.util
+import inspect
 import keyword
 import linecache
 import math
@@ -191,18 +192,35 @@ def _check_default(where: str, one: _Parameter) -> None:
 def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
     """Run Python files that register congestion controls; return the names that they registered.
 
-    `selfclock run --algorithm FILE` does this. A file can import its neighbours.
+    `selfclock run --algorithm FILE` does this. A file can import its neighbours. A name from two
+    different files of one call is refused: two versions of one algorithm need two names.
     """
     names: list[str] = []
+    origins: dict[str, Path] = {}
     for path in map(Path, paths):
         before = dict(_registered)
         _run(path)
         new = [name for name, own in _registered.items() if before.get(name) is not own]
         if not new:
             raise AlgorithmError(f"{path} registers no algorithm: write @selfclock.algorithm(NAME) before a class")
+        for name in new:
+            # A neighbour that an earlier file imported is the same file.
+            file, line = _place(_registered[name], path)
+            first = origins.setdefault(name, file)
+            if first != file:
+                raise AlgorithmError(
+                    f"{file}:{line}: registers {name!r}, as {first} does; give one of them another name"
+                )
         names += new
         _loaded[path.name] = of_file(path)
     return names
+
+
+def _place(own: type, path: Path) -> tuple[Path, int]:
+    """Return the file and the line of a class from this file or one that it imports, decorators included."""
+    with contextlib.suppress(OSError, TypeError):
+        return Path(inspect.getsourcefile(own) or path).absolute(), inspect.getsourcelines(own)[1]
+    return path.absolute(), 1
 
 
 def loaded_sources() -> dict[str, Source]:

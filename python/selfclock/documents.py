@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import provenance
+from selfclock.alike import unequal
 from selfclock.save import digests, identity
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def write_document(aside: Path, document: Document, files: Iterable[str] = ()) -
 def run_document(result: Result) -> Document:
     """Return the document of `selfclock run --json`."""
     scenarios = [result.scenario]
-    content = {**result.summary, "notes": result.scenario.notes}
+    content = {**result.summary, "notes": [*result.scenario.notes, *unequal(result)]}
     return Document("summary.json", content, identity(scenarios), digests(scenarios))
 
 

@@ -53,6 +53,12 @@ pub fn control_table(text: &str) -> PyResult<String> {
     scenario::control_table(&registry(), text).map_err(raised)
 }
 
+/// The answer to a name that people know and no algorithm has; none for others.
+#[pyfunction]
+pub fn known_elsewhere(name: &str) -> Option<&'static str> {
+    selfclock_congestion::registry::answer(name)
+}
+
 /// The table of a queue discipline such as "codel:target=5ms" in a scenario file.
 #[pyfunction]
 pub fn queue_table(text: &str) -> PyResult<String> {

@@ -43,7 +43,9 @@ mod _core {
     use pyo3::prelude::*;
 
     #[pymodule_export]
-    use super::algorithms::{algorithms, control_table, queue_table, queues, routers, stacks};
+    use super::algorithms::{
+        algorithms, control_table, known_elsewhere, queue_table, queues, routers, stacks,
+    };
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};
     #[pymodule_export]

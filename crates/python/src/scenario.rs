@@ -133,6 +133,11 @@ impl Scenario {
     fn notes(&self) -> Vec<String> {
         scenario::notes(&self.inner.plan)
     }
+    /// Names of flows that differ in nothing but their hosts, one list for each kind.
+    #[getter]
+    fn alike(&self) -> Vec<Vec<&str>> {
+        scenario::alike(&self.inner.plan)
+    }
     #[getter]
     fn records_packets(&self) -> bool {
         self.inner.plan.record.packets

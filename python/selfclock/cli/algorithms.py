@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from selfclock._core import known_elsewhere
 from selfclock.algorithms import algorithms, queues, routers
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import UsageError, print_json
@@ -18,6 +19,9 @@ from selfclock.names import unknown
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+#: The QUIC stacks, whose controllers are named "quinn:bbr" and so on, built in or not.
+STACKS = ("quinn", "noq")
 
 #: Lines for the end of the help.
 EXAMPLES = (
@@ -47,7 +51,7 @@ def command(
     known = asked or [*algorithms(), *([] if name is None else [*queues(), *routers()])]
     chosen = [algorithm for algorithm in known if name in (None, algorithm.name)]
     if not chosen:
-        raise UsageError(unknown("algorithm", name or "", [each.name for each in known]))
+        raise UsageError(_unknown(name or "", [each.name for each in known]))
     if as_json:
         print_json({"algorithms": [dataclasses.asdict(algorithm) for algorithm in chosen]})
         return
@@ -74,3 +78,15 @@ def command(
             source = f"\nSource: {parameter.source}." if parameter.source else ""
             details = f"{parameter.about}\nAllowed: {parameter.allowed_text}.{source}"
             screen.print(Padding(details, (0, 0, 1, 4)), highlight=False)
+
+
+def _unknown(name: str, known: Sequence[str]) -> str:
+    """Return the message on an unknown name; settings and a stack are not part of a name."""
+    own, colon, rest = name.partition(":")
+    if answer := known_elsewhere(own):
+        return f"no algorithm is named {own!r}; {answer}"
+    if colon and own in STACKS:
+        return f"{name!r} is the controller {rest!r} of the QUIC stack {own}, which has no parameters here"
+    if colon and own in known:
+        return f"{name!r} is {own!r} with settings; give the name alone"
+    return unknown("algorithm", name, known)

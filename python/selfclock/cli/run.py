@@ -11,6 +11,7 @@ import click
 
 from selfclock import file_hints
 from selfclock._core import ScenarioError
+from selfclock.alike import unequal
 from selfclock.cli.messages import hinted, note, print_document, print_written, remark
 from selfclock.cli.options import (
     PATH,
@@ -97,6 +98,7 @@ def command(
         with progress_bar(loaded.name) as progress:
             result = loaded.run(progress, threads=threads)
         remark(undivided(result, threads))
+        note(*unequal(result))
         print_document(run_document(result).made())
         return
     if loaded.records_packets:
@@ -109,6 +111,7 @@ def command(
             result = loaded.run(progress, threads=threads)
         publish_run(result, directory, formats=kinds)
     remark(undivided(result, threads))
+    note(*unequal(result))
     if as_json:
         print_written(directory / "summary.json")
     else:

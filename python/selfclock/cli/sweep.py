@@ -95,6 +95,7 @@ def command(
     if found.set_aside:
         aside = f"{plural(found.set_aside, 'run')} of another grid, scenario, version or algorithm"
         note(f"{directory} held {aside}: now in {EARLIER}")
+    note(*found.notes)
     # Runs are always stored, so that the sweep can resume; the page is for humans.
     report = None if as_json and out is None and not kinds else publish_sweep(found, formats=kinds)
     if as_json:

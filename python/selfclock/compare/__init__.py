@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from selfclock import notebook
+from selfclock import alike, notebook, repeats
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queue as discipline
 from selfclock.compare.measures import Estimates, Measures, estimates, measure
@@ -93,11 +93,21 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """Settings of the scenarios that have no effect, with the algorithm concerned."""
+        """Notes on the runs, with the algorithm concerned.
+
+        Settings without effect, equal flows with very unequal shares, and runs of several seeds
+        that are one run.
+        """
         noted: dict[str, list[str]] = {}
         for label, result in self.results.items():
             for note in result.scenario.notes:
                 noted.setdefault(note + (MARKED if WITHOUT_MARKS in note else ""), []).append(label)
+        for label, results in self.runs.items():
+            of_runs = [note for result in results for note in alike.unequal(result)]
+            repeated = repeats.sameness([repeats.Trace.of(result.summary) for result in results])
+            for note in [*of_runs[:1], repeats.note(repeated, len(results))]:
+                if note:
+                    noted.setdefault(note, []).append(label)
         return [f"{', '.join(labels)}: {note}" for note, labels in noted.items()]
 
 

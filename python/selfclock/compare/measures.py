@@ -6,6 +6,7 @@ from statistics import fmean, stdev
 from typing import TYPE_CHECKING, TypedDict
 
 from selfclock.estimate import Estimate, estimate
+from selfclock.repeats import Sameness, Trace, sameness
 from selfclock.result import Summary
 from selfclock.series import jain, weighted_mean
 
@@ -87,12 +88,13 @@ def estimates(rows: Iterable[Measures]) -> list[Estimates]:
         by_algorithm.setdefault(row["algorithm"], []).append(row)
     found = []
     for algorithm, own in by_algorithm.items():
+        independent = sameness([Trace.of(row) for row in own]) is Sameness.DIFFERENT
         measures = {}
         for name in ESTIMATED:
             values = [float(row[name]) for row in own if row[name] is not None]  # type: ignore[literal-required]
             if values:
                 deviation = stdev(values) if len(values) > 1 else None
-                measures[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE)
+                measures[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE, independent=independent)
         found.append(Estimates(algorithm=algorithm, measures=measures))
     return found
 

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 #: The default path.
 RATE, RTT, BUFFER, FLOWS, DURATION = "100 Mbps", "40 ms", "1 bdp", 1, "60 s"
 
+#: Random processing time of the dumbbell's senders: up to one service time of the bottleneck, which
+#: ends the phase effects of a network without noise (Floyd and Jacobson 1992) and makes the runs of
+#: several seeds differ.
+OVERHEAD = "1 packet"
+
 #: ECN in the network: off, RFC 3168, accurate feedback, or each algorithm's own kind.
 ECN = ("off", "classic", "accurate", "auto")
 
@@ -74,7 +79,10 @@ class Path:
 def on_dumbbell(
     rate: str | None, rtt: str | None, buffer: str | None, flows: int | None, duration: str | None, *, seed: int
 ) -> Path:
-    """Return a dumbbell whose flows start at random times within one round trip, the same under every algorithm."""
+    """Return a dumbbell whose flows start at random times within one round trip, the same under every algorithm.
+
+    Each packet takes a random processing time at its sender, below `OVERHEAD`.
+    """
     rate, rtt, buffer, duration = rate or RATE, rtt or RTT, buffer or BUFFER, duration or DURATION
     flows = FLOWS if flows is None else flows
     if not isinstance(flows, int) or isinstance(flows, bool):
@@ -85,8 +93,8 @@ def on_dumbbell(
                                         ("duration", duration, DURATION)):  # fmt: skip
         if not re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*[^\W\d].*|unlimited", quantity):
             raise ScenarioError(f"{argument}: {quantity!r} is not a number with a unit, such as {example!r}")
-    made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt}], duration=duration, seed=seed,
-                    name="compare")  # fmt: skip
+    made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt, "overhead": OVERHEAD}],
+                    duration=duration, seed=seed, name="compare")  # fmt: skip
     title = f"{rate}, {rtt}, buffer {buffer}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
     return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
 
@@ -140,8 +148,11 @@ def check_ecn(ecn: str | None) -> None:
 
 
 def distinct(names: Iterable[str]) -> list[str]:
-    """Return the names without repetitions; at least one, each a known algorithm."""
-    found = list(dict.fromkeys(names))
+    """Return the names; at least one, each a known algorithm and named once."""
+    found = list(names)
+    for position, name in enumerate(found):
+        if name in found[:position]:
+            raise ScenarioError(f"algorithm: {name!r} is named twice; it would be the same run")
     if not found:
         known = ", ".join(algorithm.name for algorithm in algorithms())
         raise ScenarioError(f"no algorithm to compare; there are {known}")

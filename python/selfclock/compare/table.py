@@ -64,6 +64,8 @@ def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table
     runs = max((estimate["runs"] for each in found for estimate in each["measures"].values()), default=1)
     if runs > 1:
         caption += f" Means over {runs} seeds; the intervals have 95 % confidence."
+        if any(all(estimate["half_width"] is None for estimate in each["measures"].values()) for each in found):
+            caption += " Without an interval, the runs of all seeds are one run."
     headings = [(room and column.whole) or column.heading for column in shown]
     return Table("Algorithms", caption, ["algorithm", *headings], rows, texts=1)
 

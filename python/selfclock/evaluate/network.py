@@ -87,7 +87,7 @@ def scenario(
     routers: Sequence[Mapping[str, object]] = (),
     link: Link | None = None,
     reverse: Link | None = None,
-    records_packets: bool = False,
+    packets: bool = False,
 ) -> Scenario:
     """Build it; `link` and `reverse` are further settings of the bottleneck and of the link back."""
     rate = mbps(path.rate_mbps)
@@ -97,6 +97,6 @@ def scenario(
         queue=queue,
         reverse=replace(reverse or Link(), rate=rate, queue="unlimited"),
     )
-    record = Record(s(samples_s), records_packets)
+    record = Record(s(samples_s), packets)
     senders = [replace(each, overhead=each.overhead or OVERHEAD) for each in flows]
     return network.scenario(senders, duration=s(seconds), name=name, seed=seed, routers=routers, record=record)

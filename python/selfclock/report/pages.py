@@ -209,6 +209,7 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
         f"{formatting.plural(grid.points, 'point')}, {formatting.plural(len(grid.seeds), 'seed')} each: "
         f"means over the seeds with {grid.confidence * 100:g} % confidence intervals.",
     ]
+    about += [f"{each[0].upper()}{each[1:]}." for each in found.notes]
     if failed:
         about.append(
             f"{len(found.errors):,} of {formatting.plural(grid.runs, 'run')} failed, "

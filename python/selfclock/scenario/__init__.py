@@ -141,6 +141,11 @@ class Scenario:
         """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet."""
         return self._core.notes
 
+    @cached_property
+    def alike(self) -> list[list[str]]:
+        """Names of flows that differ in their hosts alone, one list for each kind; none beyond 100 flows."""
+        return self._core.alike
+
     @property
     def records_packets(self) -> bool:
         """Whether every packet is recorded."""

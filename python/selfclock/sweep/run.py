@@ -15,7 +15,9 @@ from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
 from selfclock.estimate import estimate
 from selfclock.page_parts import Table
+from selfclock.repeats import Sameness
 from selfclock.save import FORMATS, staged
+from selfclock.sweep import repeats
 from selfclock.sweep.dataset import Dataset, readable
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.measures import MEASURES, USUAL, chosen
@@ -92,12 +94,28 @@ class Sweep:
         return [self._summarise(row) for row in totals_of.sort("point").collect().iter_rows(named=True)]
 
     @cached_property
+    def _sameness(self) -> dict[int, Sameness]:
+        return repeats.of_points(self.path)
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """Notes on the results: points whose runs are one run, and equal flows with very unequal shares."""
+        return [
+            *repeats.notes(self._sameness, len(self.grid.seeds)),
+            *repeats.unequal(self.grid, self.path),
+        ]
+
+    @cached_property
     def _shares(self) -> dict[int, Shares]:
-        return shares(self.path, self.grid.confidence)
+        repeated = {point for point, own in self._sameness.items() if own is not Sameness.DIFFERENT}
+        return shares(self.path, self.grid.confidence, repeated)
 
     def _summarise(self, row: dict[str, Any]) -> PointSummary:
+        independent = self._sameness.get(row["point"], Sameness.DIFFERENT) is Sameness.DIFFERENT
         measures = {
-            name: estimate(row[name], row[f"{name}:std"], row[f"{name}:count"], self.grid.confidence)
+            name: estimate(
+                row[name], row[f"{name}:std"], row[f"{name}:count"], self.grid.confidence, independent=independent
+            )
             for name in MEASURES
             if row[name] is not None
         }
@@ -124,7 +142,7 @@ class Sweep:
             "failed": len(self.errors),
             "done_now": self.done,
             "set_aside": self.set_aside,
-            "notes": self.grid.notes,
+            "notes": [*self.grid.notes, *self.notes],
             "seconds": self.seconds,
             "points": self.points,
         }

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from selfclock.estimate import estimate
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from pathlib import Path
 
     import polars as pl
@@ -28,8 +29,11 @@ MEASURES = ("goodput_bps", "rtt_mean_s")
 Shares = dict[str, dict[str, "Estimate"]]
 
 
-def shares(path: Path, confidence: float) -> dict[int, Shares]:
-    """Return the shares at each point of a dataset; empty if all runs have a single flow, or too many algorithms."""
+def shares(path: Path, confidence: float, repeated: Container[int] = ()) -> dict[int, Shares]:
+    """Return the shares at each point of a dataset; empty if all runs have a single flow, or too many algorithms.
+
+    At a `repeated` point all runs are one run, and shares have no interval.
+    """
     flows = _flows(path)
     if flows.is_empty() or flows.group_by("point", "seed").len()["len"].max() == 1:
         return {}
@@ -46,10 +50,13 @@ def shares(path: Path, confidence: float) -> dict[int, Shares]:
     by_point: dict[int, Shares] = {}
     for row in found.iter_rows(named=True):
         by_point.setdefault(row["point"], {})[row["who"]] = {
-            name: estimate(row[f"{name}:mean"], row[f"{name}:std"], row[f"{name}:count"], confidence)
+            name: estimate(
+                row[f"{name}:mean"], row[f"{name}:std"], row[f"{name}:count"], confidence,
+                independent=row["point"] not in repeated,
+            )
             for name in MEASURES
             if row[f"{name}:mean"] is not None
-        }
+        }  # fmt: skip
     return by_point
 
 

@@ -13,6 +13,7 @@ use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
+use super::known::answer;
 use super::{DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, Registry, Selection};
 use crate::entry::{Entry, Part};
 
@@ -21,7 +22,9 @@ use crate::entry::{Entry, Part};
 pub struct LabelError {
     /// The label as it was given.
     pub label: String,
-    /// The closest valid label.
+    /// The answer to a name that people know and no algorithm has.
+    pub answer: Option<&'static str>,
+    /// The closest valid label, unless there is an answer.
     pub near: Option<String>,
     /// The valid names, by kind.
     names: Vec<(Part, Vec<&'static str>)>,
@@ -30,6 +33,9 @@ pub struct LabelError {
 impl fmt::Display for LabelError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "no algorithm is named '{}'; ", self.label)?;
+        if let Some(answer) = self.answer {
+            return f.write_str(answer);
+        }
         if let Some(near) = &self.near {
             return write!(f, "did you mean '{near}'?");
         }
@@ -154,7 +160,9 @@ impl Registry {
     }
 
     fn unknown(&self, label: &str) -> LabelError {
+        let answer = answer(label);
         let near = match label.split_once('+') {
+            _ if answer.is_some() => None,
             None => nearest(label, self.entries().map(|entry| entry.name)).map(str::to_owned),
             Some((first, second)) => nearest(first, self.names(Part::Window)).and_then(|first| {
                 let second = nearest(second, self.names(Part::Start).chain(self.names(Part::Estimate)))?;
@@ -164,6 +172,7 @@ impl Registry {
         let kinds = [Part::Window, Part::Start, Part::Model, Part::Estimate];
         LabelError {
             label: label.to_owned(),
+            answer,
             near,
             names: kinds.map(|part| (part, self.names(part).collect())).into(),
         }

@@ -45,11 +45,7 @@ impl Overhead {
 }
 
 /// Gives the first link of each flow with an overhead at least this jitter.
-pub fn add_overheads(
-    links: &mut [LinkPlan],
-    flows: &[FlowPlan],
-    overheads: impl Iterator<Item = Overhead>,
-) {
+pub fn add_overheads(links: &mut [LinkPlan], flows: &[FlowPlan], overheads: impl Iterator<Item = Overhead>) {
     let mut recent = Recent::default();
     for (flow, overhead) in flows.iter().zip(overheads) {
         let jitter = overhead.time(flow, links);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use selfclock_congestion::entry::Part;
 use selfclock_congestion::parameter::Parameter;
 use selfclock_congestion::registry::{
-    DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, RESERVED, Registry, Selection,
+    DEFAULT_START, DEFAULT_WINDOW, NO_ESTIMATE, RESERVED, Registry, Selection, answer,
 };
 use serde_json::{Value as Json, json};
 
@@ -88,7 +88,12 @@ fn from_name(item: &Item<'_>, name: &str) -> Result<Selection, Problem> {
     {
         return Ok(selection);
     }
-    Err(item.place.problem(format!("unknown algorithm {name:?}"), allowed(name, names)))
+    Err(item.place.problem(format!("unknown algorithm {name:?}"), meant(name, names)))
+}
+
+/// The answer to an unknown name of an algorithm, or the allowed names.
+fn meant<'a>(name: &str, names: impl Iterator<Item = &'a str> + Clone) -> String {
+    answer(name).map_or_else(|| allowed(name, names), str::to_owned)
 }
 
 fn from_table(item: &Item<'_>) -> Result<Selection, Problem> {
@@ -144,7 +149,7 @@ fn part<'a>(item: &Item<'a>, key: &str, part: Part) -> Result<Option<&'a str>, P
     if names(item.registry, part).any(|known| known == name) {
         return Ok(Some(name));
     }
-    Err(named.place.problem(format!("unknown {key} {name:?}"), allowed(name, names(item.registry, part))))
+    Err(named.place.problem(format!("unknown {key} {name:?}"), meant(name, names(item.registry, part))))
 }
 
 fn set(

@@ -21,6 +21,7 @@
 //! # Ok::<(), selfclock_simulator::scenario::ScenarioError>(())
 //! ```
 
+mod alike;
 mod choice;
 mod control;
 mod delivery_trace;
@@ -45,6 +46,7 @@ use selfclock_congestion::registry::Registry;
 use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
+pub use alike::alike;
 pub use choice::{control_table, queue_table};
 pub use delivery_trace::{DeliveryTraceError, parse as read_delivery_trace};
 pub use error::{Location, ScenarioError};
