@@ -70,13 +70,18 @@ def test_an_overhead_in_packets_is_the_time_on_the_slowest_link() -> None:
     assert {link.name: link.jitter_s for link in links if link.jitter_s} == {"source1-left": pytest.approx(0.002)}
 
 
-@pytest.mark.parametrize("algorithm", ["reno", "cubic", "bbr3", "vegas", "packet-pair"])
-def test_an_overhead_does_not_change_what_a_flow_alone_gets(algorithm: str) -> None:
+@pytest.mark.parametrize(
+    "algorithm",
+    ["reno", "cubic", "bbr3", "vegas", {"start": "packet-pair", "tick": "1 us"}],
+    ids=["reno", "cubic", "bbr3", "vegas", "packet-pair"],
+)
+def test_an_overhead_does_not_change_what_a_flow_alone_gets(algorithm: str | dict[str, str]) -> None:
     """One flow fills the link with and without it.
 
     The overhead adds at most one packet's time to a round trip of 33 packets: 3 % of the rate while
     the window is the limit, and nothing where the queue is never empty. Chance moves the overshoot
-    of slow start, which is a second of recovery in sixty.
+    of slow start, which is a second of recovery in sixty. A pair keeps the bottleneck's spacing, if
+    the clock that reads it is fine enough to have no phase of its own.
     """
 
     def goodputs(overhead: str) -> list[float]:
@@ -89,12 +94,31 @@ def test_an_overhead_does_not_change_what_a_flow_alone_gets(algorithm: str) -> N
     assert with_it == pytest.approx(without, rel=0.03)
 
 
+def test_two_flows_of_dctcp_share_equally() -> None:
+    """By symmetry half each; within 5 %, a hundred round trips of chance. Without noise 5.8 : 3.9 Gbit/s."""
+
+    def ratio(overhead: str) -> float:
+        flow = {
+            "count": 2, "congestion_control": {"model": "prague", "pacing": False}, "overhead": overhead,
+            "transport": {"ecn": "accurate"},
+        }  # fmt: skip
+        queue = {"limit": "1000 packets", "mark_above": "65 packets"}
+        link = sc.Link("10 Gbps", "20 us", queue=queue)
+        made = sc.Dumbbell(link, access=sc.Link("10 Gbps", "10 us")).scenario([flow], duration="1 s")
+        one, other = (each["goodput_bps"] for each in made.run().summary["flows"])
+        return min(one, other) / max(one, other)
+
+    assert ratio("0 s") < 0.75
+    assert ratio("1 packet") > 0.95
+
+
 def test_a_comparison_has_an_overhead_that_can_be_turned_off() -> None:
     def jitters(*overrides: str) -> set[float]:
         compared = sc.compare(["reno"], rate="12 Mbps", duration="1 s", overrides=overrides)
         return {link.jitter_s for link in compared.scenarios[0].network.links}
 
-    assert jitters() == {0.0, pytest.approx(0.001)}
+    # 1500 B at 12 Mbit/s take 1 ms.
+    assert jitters() == {0.0, 0.001}
     assert jitters("flow.0.overhead=0s") == {0.0}
 
 
