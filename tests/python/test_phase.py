@@ -95,7 +95,10 @@ def test_an_overhead_does_not_change_what_a_flow_alone_gets(algorithm: str | dic
 
 
 def test_two_flows_of_dctcp_share_equally() -> None:
-    """By symmetry half each; within 5 %, a hundred round trips of chance. Without noise 5.8 : 3.9 Gbit/s."""
+    """By symmetry the mean share over seeds is a half; a single second differs by some 6 % between the flows.
+
+    Six seconds are within 5 %, then. Without noise it is 5.8 : 3.9 Gbit/s.
+    """
 
     def ratio(overhead: str) -> float:
         flow = {
@@ -104,8 +107,9 @@ def test_two_flows_of_dctcp_share_equally() -> None:
         }  # fmt: skip
         queue = {"limit": "1000 packets", "mark_above": "65 packets"}
         link = sc.Link("10 Gbps", "20 us", queue=queue)
-        made = sc.Dumbbell(link, access=sc.Link("10 Gbps", "10 us")).scenario([flow], duration="1 s")
-        one, other = (each["goodput_bps"] for each in made.run().summary["flows"])
+        made = sc.Dumbbell(link, access=sc.Link("10 Gbps", "10 us")).scenario([flow], duration="3 s")
+        runs = [made.with_seed(seed).run().summary["flows"] for seed in (1, 2)]
+        one, other = (fmean(flows[which]["goodput_bps"] for flows in runs) for which in (0, 1))
         return min(one, other) / max(one, other)
 
     assert ratio("0 s") < 0.75
