@@ -131,7 +131,8 @@ fn delivered(queue: &str, overhead: &str, seed: u64) -> Vec<u64> {
 
 /// By symmetry equal senders have equal shares: half each. Floyd and Jacobson (1992): a network
 /// without noise prefers one, and a random time of up to one service time at the senders ends it.
-/// Of 8,333 packets, if each were drawn by lot, half are 4,167 with a deviation of 46: 230 are five.
+/// Of 8,333 packets, if each were drawn by lot, half are 4,167 with a deviation of 46: 230 are
+/// five.
 #[test]
 fn equal_senders_share_equally_with_an_overhead() {
     for queue in [

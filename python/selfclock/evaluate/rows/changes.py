@@ -36,7 +36,8 @@ def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: floa
 
 # S10. The second flow joins at some point of the first one's cycle, in congestion avoidance from
 # its initial window on, as in the ramp-up tests of the evaluation suite. After slow start both
-# would be equal at once, because both reduce their windows in its overshoot: Reno's median is 0.36 s.
+# would be equal at once, because both reduce their windows in its overshoot: Reno's median is
+# 0.36 s.
 JOINED, JOIN_S, JOIN_JITTER_S, JOIN_END_S = Path(20, 40), 30.0, 5.0, 215.0
 JOIN_SEEDS = (1, 2, 3, 4, 5)
 WITHIN, ROUNDS = 0.2, 10

@@ -40,7 +40,7 @@ else:
 CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
 #: The flight, the tail loss probe and the first RTO are over by then.
 FIRST_S = 1.0
-#: A factor of two, with a margin (our choice) for the timers of QUIC stacks.
+#: A factor of two, with a margin: our choice.
 DOUBLING = Thresholds(1.95, larger_is_better=True)
 
 
