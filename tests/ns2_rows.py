@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 
-from selfclock.papers.inline_measurement.network import Flow, scenario
+from selfclock.papers.inline_measurement.network import scenario, sender
 
 SECONDS = 20.0
 
@@ -50,7 +50,7 @@ def main() -> int:
     """Run the rows and report how they agree."""
     failed = 0
     for row in ROWS:
-        summary = scenario(f"ns2-{row.name}", [Flow(row.control)], seconds=SECONDS, coalescing="0 s").run().summary
+        summary = scenario(f"ns2-{row.name}", [sender(row.control)], seconds=SECONDS, coalescing="0 s").run().summary
         flow, link = summary["flows"][0], summary["links"][0]
         found = {
             "goodput": (flow["goodput_bps"] / 1e6 * 1500 / 1460, row.goodput_mbps, 0.05 * row.goodput_mbps),

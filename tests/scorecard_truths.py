@@ -34,8 +34,9 @@ def main() -> int:
         "Reno is unfair between round-trip times, by an exponent from 1 to 2": 1 < value("reno", "S6") < 2.2,
         "CUBIC's queue is longer than Reno's": value("cubic", "S2") > value("reno", "S2"),
         "BBR's queue is not": value("bbr3", "S2") < 1,
-        # Chiu and Jain 1989: multiplicative increase and decrease do not converge.
-        "Scalable TCP is not fair among its own": found["scalable", "S5"].verdict == "fail",
+        # Chiu and Jain 1989: multiplicative increase and decrease do not converge while both lose
+        # together; with a few losses of one alone they do, slowly.
+        "Scalable TCP hardly converges": found["scalable", "S10"].verdict == "fail",
         "and less between round-trip times than Reno": abs(value("scalable", "S6")) > abs(value("reno", "S6")),
         "BBR takes more than its share from Reno at a shallow buffer": of_case(bbr3, share.format("0.25")) > 0.6,
         "and loses more than CUBIC allows for, or harms it": "fail" in (

@@ -17,7 +17,7 @@ UNEQUAL = 0.1
 def unequal(result: Result) -> list[str]:
     """Return a note on each kind of equal flows of which one gets less than a tenth of another."""
     summary = result.summary
-    # What an emulation observed are connections of real programs, of which the scenario knows nothing.
+    # An emulation observes connections of real programs, of which the scenario knows nothing.
     if "emulation" in summary:
         return []
     # A flow that has sent all its data has the goodput of its own time.

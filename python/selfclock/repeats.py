@@ -23,7 +23,7 @@ APART = 1e-2
 
 
 class Sameness(Enum):
-    """What several runs of one scenario have in common."""
+    """A relation between several runs of one scenario."""
 
     DIFFERENT = "different"
     EQUAL = "equal"
@@ -32,7 +32,7 @@ class Sameness(Enum):
 
 @dataclass(frozen=True)
 class Trace:
-    """What tells a run from another: each flow's goodput, and all totals that no clock measures."""
+    """Totals that tell one run from another: those that no wall clock measures."""
 
     goodputs: tuple[float, ...]
     totals: tuple[object, ...]

@@ -126,12 +126,18 @@ fn delivered(queue: &str, overhead: &str, seed: u64) -> Vec<u64> {
          [[flow]]\ncount = 2\nprotocol = \"udp\"\ntraffic = {{ rate = \"10 Mbps\" }}\noverhead = \"{overhead}\"\n"
     );
     let scenario = Scenario::parse(&text, "equal", &[]).unwrap_or_else(|error| panic!("{error}"));
-    run(&scenario.plan).summary.flows.iter().map(|flow| (flow.goodput_bps * 10.0 / 8.0 / 1472.0) as u64).collect()
+    run(&scenario.plan)
+        .summary
+        .flows
+        .iter()
+        .map(|flow| (flow.goodput_bps * 10.0 / 8.0 / 1472.0) as u64)
+        .collect()
 }
 
 /// By symmetry equal senders have equal shares: half each. Floyd and Jacobson (1992): a network
 /// without noise prefers one, and a random time of up to one service time at the senders ends it.
-/// Of 8,333 packets, if each were drawn by lot, half are 4,167 with a deviation of 46: 230 are five.
+/// Of 8,333 packets, if each were drawn by lot, half are 4,167 with a deviation of 46: 230 are
+/// five.
 #[test]
 fn equal_senders_share_equally_with_an_overhead() {
     for queue in [
@@ -160,7 +166,8 @@ fn an_overhead_delays_and_does_not_reorder() {
     };
     let (sent, received) = (times(PacketEvent::Send), times(PacketEvent::Deliver));
     assert!(received.len() > 1600);
-    let delays: Vec<f64> = sent.iter().zip(&received).map(|(sent, received)| received - sent - 12.0).collect();
+    let delays: Vec<f64> =
+        sent.iter().zip(&received).map(|(sent, received)| received - sent - 12.0).collect();
     assert!(delays.iter().all(|delay| (-1e-6..36.0).contains(delay)));
     assert!(received.is_sorted());
     // A packet waits for those before it: each mean is above that of its own time, half the bound.

@@ -1,7 +1,7 @@
 //! Names that people type and no algorithm has, each with an answer: a suggestion by spelling alone
 //! would name another algorithm (`altcp` for `dctcp`).
 
-/// What to say of a name: lower case, without `-`, `_` and spaces.
+/// A name in lower case without `-`, `_` and spaces, and its answer.
 const ANSWERS: &[(&str, &str)] = &[
     (
         "dctcp",

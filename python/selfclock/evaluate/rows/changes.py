@@ -36,7 +36,8 @@ def _moving(times: NDArray[np.float64], total: NDArray[np.float64], span_s: floa
 
 # S10. The second flow joins at some point of the first one's cycle, in congestion avoidance from
 # its initial window on, as in the ramp-up tests of the evaluation suite. After slow start both
-# would be equal at once, because its overshoot halves both: Reno took a quarter of a second.
+# would be equal at once, because both reduce their windows in its overshoot: Reno's median is
+# 0.36 s.
 JOINED, JOIN_S, JOIN_JITTER_S, JOIN_END_S = Path(20, 40), 30.0, 5.0, 215.0
 JOIN_SEEDS = (1, 2, 3, 4, 5)
 WITHIN, ROUNDS = 0.2, 10
@@ -110,8 +111,8 @@ CONVERGENCE = Row(
 )
 
 # S11. The path of the evaluation suite, 100 Mbit/s and 100 ms, with a queue of a quarter of the
-# BDP. With the suite's 1024 packets a flow with a quarter of the rate already has a window above
-# the BDP.
+# BDP. With the suite's 1024 packets a flow with a quarter of the rate already has a window of up
+# to 0.56 of the BDP, with a quarter 0.32.
 TRANSIENT_PATH, TRANSIENT_BDP, OTHER_MBPS = Path(100, 100), 0.25, 75.0
 TRANSIENT_S, RELEASE_S, ONSET_S = 60.0, 200.0, 100.0
 NEARLY_ALL = 0.9

@@ -40,7 +40,7 @@ else:
 CUT_OFF, OUTAGE_S, OUTAGE_END_S, AFTER_S = Path(5, 40), 5.0, 35.0, 60.0
 #: The flight, the tail loss probe and the first RTO are over by then.
 FIRST_S = 1.0
-#: A factor of two, less the granularity of the timer, 1 ms.
+#: A factor of two, with a margin: our choice.
 DOUBLING = Thresholds(1.95, larger_is_better=True)
 
 
@@ -190,8 +190,12 @@ def _goodputs(lab: Lab, subject: Subject) -> dict[float, Samples]:
 
 
 def _reno_mbps(probability: float) -> float:
-    """Reno's response function with delayed ACKs, sqrt(3/4p) segments per round trip (Mathis et al. 1997)."""
-    return math.sqrt(0.75 / probability) * SEGMENT_B * 8 / LOSSY.rtt_s / 1e6
+    """Reno's response function where acknowledged bytes count, sqrt(3/2p) segments per round trip.
+
+    Mathis et al. 1997 with b = 1: in the profile `modern` a delayed ACK counts for what it covers
+    (RFC 3465).
+    """
+    return math.sqrt(1.5 / probability) * SEGMENT_B * 8 / LOSSY.rtt_s / 1e6
 
 
 def _judge_random(lab: Lab, subject: Subject) -> Judged:

@@ -124,7 +124,13 @@ fn models() {
         "allowed: model, startup_pacing_gain",
     );
     let line = "congestion_control = { model = \"bbr2\" }";
-    refused_flow(line, 32, &format!("{key}.model"), "unknown model \"bbr2\"", "version 2 of BBR is not built in");
+    refused_flow(
+        line,
+        32,
+        &format!("{key}.model"),
+        "unknown model \"bbr2\"",
+        "version 2 of BBR is not built in",
+    );
 }
 
 #[test]
