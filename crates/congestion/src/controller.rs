@@ -231,6 +231,7 @@ impl<A: Composition> Controller<A> {
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
         let before = self.state.cwnd;
         self.before = None;
+        self.state.marked = true;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(start, window, estimate) => {
                 abandon(estimate, event.now);
@@ -239,6 +240,7 @@ impl<A: Composition> Controller<A> {
             }
             Roles::Model(model) => model.on_ecn_echo(event, state),
         });
+        self.state.marked = false;
         self.state.cwnd = self.state.cwnd.min(before);
     }
 
