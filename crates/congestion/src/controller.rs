@@ -276,7 +276,8 @@ impl<A: Composition> Controller<A> {
         self.state.hold();
     }
 
-    /// The size of a segment has changed. The window stays the same number of bytes.
+    /// The size of a segment has changed. The window stays the same number of bytes, unless it is
+    /// an initial window to be set anew.
     pub fn on_mss_changed(&mut self, event: &MssChanged) {
         if event.mss == Bytes::ZERO {
             return;
@@ -286,6 +287,10 @@ impl<A: Composition> Controller<A> {
         self.before = None;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| {
             state.rescale(ratio);
+            if event.initial_window > 0.0 {
+                state.cwnd = event.initial_window;
+                state.hold();
+            }
             match roles {
                 Roles::Parts(_, window, _) => window.on_mss_changed(ratio),
                 Roles::Model(model) => model.on_mss_changed(ratio),
