@@ -231,6 +231,7 @@ impl<A: Composition> Controller<A> {
     pub fn on_ecn_echo(&mut self, event: &EcnEcho) {
         let before = self.state.cwnd;
         self.before = None;
+        self.state.marked = true;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| match roles {
             Roles::Parts(start, window, estimate) => {
                 abandon(estimate, event.now);
@@ -239,6 +240,7 @@ impl<A: Composition> Controller<A> {
             }
             Roles::Model(model) => model.on_ecn_echo(event, state),
         });
+        self.state.marked = false;
         self.state.cwnd = self.state.cwnd.min(before);
     }
 
@@ -274,7 +276,8 @@ impl<A: Composition> Controller<A> {
         self.state.hold();
     }
 
-    /// The size of a segment has changed. The window stays the same number of bytes.
+    /// The size of a segment has changed. The window stays the same number of bytes, unless it is
+    /// an initial window to be set anew.
     pub fn on_mss_changed(&mut self, event: &MssChanged) {
         if event.mss == Bytes::ZERO {
             return;
@@ -284,6 +287,10 @@ impl<A: Composition> Controller<A> {
         self.before = None;
         self.algorithm.tell(event.now, &mut self.state, |roles, state| {
             state.rescale(ratio);
+            if event.initial_window > 0.0 {
+                state.cwnd = event.initial_window;
+                state.hold();
+            }
             match roles {
                 Roles::Parts(_, window, _) => window.on_mss_changed(ratio),
                 Roles::Model(model) => model.on_mss_changed(ratio),

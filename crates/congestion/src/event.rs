@@ -394,12 +394,17 @@ pub struct MssChanged {
     pub now: Time,
     /// New payload of a full segment. Zero is ignored.
     pub mss: Bytes,
+    /// New initial window, in segments, if nothing has been acknowledged and the size had to shrink:
+    /// "If the maximum datagram size is decreased in order to complete the handshake, the congestion
+    /// window SHOULD be set to the new initial congestion window" (RFC 9002, section 7.2). Zero: the
+    /// window keeps its bytes.
+    pub initial_window: f64,
 }
 
 impl MssChanged {
     /// At this time, to this payload.
     #[inline]
     pub const fn new(now: Time, mss: Bytes) -> Self {
-        Self { now, mss }
+        Self { now, mss, initial_window: 0.0 }
     }
 }

@@ -16,6 +16,7 @@ pub fn state(cwnd: f64) -> WindowState {
         byte_counting: false,
         slow_start_limit: 1.0,
         restart_window: f64::INFINITY,
+        marked: false,
         path: PathEstimate::default(),
     }
 }

@@ -36,6 +36,8 @@ pub struct WindowState {
     /// Window after an idle period, in segments; infinite if it does not restart:
     /// [`Setup::restart_after_idle`].
     pub restart_window: f64,
+    /// Whether a CE mark is being answered, not a loss: [`WindowState::reduce_to`].
+    pub marked: bool,
     /// The estimator's view of the path, if any.
     pub path: PathEstimate,
 }
@@ -56,6 +58,7 @@ impl WindowState {
             } else {
                 f64::INFINITY
             },
+            marked: false,
             path: PathEstimate::default(),
         }
     }
@@ -121,7 +124,8 @@ impl WindowState {
         if size >= self.mss { 1.0 } else { self.segments(size) }
     }
     /// Weight of an ACK of this size in congestion avoidance, where Reno adds 1/cwnd each: the
-    /// segments acknowledged with byte counting, one without.
+    /// segments acknowledged with byte counting, so that growth does not depend on how many
+    /// segments an ACK covers; one without.
     #[inline]
     pub fn counted(&self, size: Bytes) -> f64 {
         if self.byte_counting { self.segments(size) } else { self.acknowledgements(size) }
@@ -143,6 +147,14 @@ impl WindowState {
     /// since the oldest outstanding segment, and half of that would be too much.
     pub fn flight(&self, flight_size: Bytes) -> f64 {
         self.segments(flight_size).min(self.window_in_use())
+    }
+    /// Sets cwnd and ssthresh in response to congestion: cwnd at least two segments after a loss and
+    /// one after a CE mark, ssthresh at least two: "cwnd = max(ssthresh, 2)" on loss, "cwnd =
+    /// max(ssthresh, 1)" on ECE, "ssthresh = max(ssthresh, 2)" (RFC 9438, section 4.6). RFC 3168
+    /// asks for the same (section 6.1.2): below two segments a mark still reduces.
+    pub fn reduce_to(&mut self, window: f64) {
+        self.cwnd = window.max(if self.marked { 1.0 } else { 2.0 });
+        self.ssthresh = window.max(2.0);
     }
     /// The advertised window, in segments.
     pub fn receive_window_segments(&self) -> f64 {
@@ -184,7 +196,8 @@ pub struct Setup {
     pub receive_window: Bytes,
     /// Whether the receiver sends SACK blocks, which reveal more than one loss per round trip.
     pub selective_acks: bool,
-    /// Whether slow start and Reno's increase count acknowledged bytes (RFC 3465) instead of ACKs.
+    /// Whether slow start and the increase of every window count acknowledged bytes, as in Linux,
+    /// instead of ACKs.
     pub byte_counting: bool,
     /// Whether the window restarts after an idle period longer than the retransmission timeout (RFC
     /// 5681, section 4.1), as in Linux (`tcp_slow_start_after_idle`). Models are exempt.

@@ -3,8 +3,8 @@
 //! The terms in quotation marks are those of RFC 9002.
 
 use selfclock_congestion::{
-    Acknowledged, Bytes, Controller, EcnEcho, Event, LossDetected, MssChanged, RecoveryEnded, Selection,
-    Sent, Setup, SpuriousLoss, Time, Timeout,
+    Acknowledged, Bytes, Controller, EcnEcho, Event, LossDetected, MssChanged, RecoveryEnded, RestartCause,
+    Resumed, Selection, Sent, Setup, SpuriousLoss, Time, Timeout,
 };
 
 use selfclock_congestion::entry::Marks;
@@ -15,6 +15,14 @@ use crate::traces::{Trace, Traces};
 
 /// "kMinimumWindow": "The RECOMMENDED value is 2 * max_datagram_size" (section 7.2).
 const MINIMUM_WINDOW: u64 = 2;
+
+/// "an initial congestion window of ten times the maximum datagram size (max_datagram_size), while
+/// limiting the window to the larger of 14,720 bytes or twice the maximum datagram size" (section
+/// 7.2), in packets with this UDP payload.
+pub(crate) fn usual_initial_window(mtu: u64) -> f64 {
+    let mtu = mtu as f64;
+    (10.0 * mtu).min((2.0 * mtu).max(14_720.0)) / mtu
+}
 
 /// A congestion signal from a stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,14 +73,16 @@ pub struct Driver {
     /// Whether marks are reported as losses, because the algorithm does not respond to marks.
     marks_are_losses: bool,
     mss: u64,
-    initial_window: u64,
+    /// The initial window in packets, if it is not the usual one.
+    initial_window: Option<f64>,
     /// Time of the last event.
     now: Time,
+    /// When the last packet was sent.
+    last_sent: Option<Time>,
     flight: Flight,
     round_trips: RoundTripTimes,
     batch: Batch,
-    /// Arrival time of the last ACK frame, and the bytes that it acknowledged.
-    last_batch: (Time, u64),
+    peak: Peak,
     reduction: Reduction,
     app_limited: bool,
     acknowledged: u64,
@@ -88,8 +98,43 @@ enum Control {
 /// The packets acknowledged by one ACK frame.
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
+    /// Bytes of packets that may grow the window.
     size: u64,
+    /// Bytes of those sent before the last reduction: "Do not increase congestion_window in recovery
+    /// period" (section B.5, which asks of each packet when it was sent).
+    old: u64,
     newest_sent: Option<Time>,
+}
+
+/// Largest flight of the current and of the last round trip, bytes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Peak {
+    now: u64,
+    before: u64,
+    /// The round trip ends when a packet sent then is acknowledged.
+    began: Time,
+}
+
+impl Peak {
+    fn on_sent(&mut self, flight: u64) {
+        self.now = self.now.max(flight);
+    }
+
+    /// A packet sent at `sent` is acknowledged, and `flight` remains.
+    fn on_ack(&mut self, now: Time, sent: Time, flight: u64) {
+        if sent >= self.began {
+            *self = Self { now: flight, before: self.now, began: now };
+        }
+    }
+
+    /// Whether the flight was at least half of this window. Stacks call a sender limited by the
+    /// window when their pacer holds a packet, also where the application alone would not fill the
+    /// window; "if it would have fully utilized the congestion window without pacing delay" (section
+    /// 7.8) is not visible here. Our choice: Linux's test in slow start (`tcp_is_cwnd_limited`).
+    const fn uses(&self, window: u64) -> bool {
+        let peak = if self.now > self.before { self.now } else { self.before };
+        peak.saturating_mul(2) >= window
+    }
 }
 
 /// The last reduction of the window.
@@ -98,12 +143,20 @@ struct Reduction {
     /// "congestion_recovery_start_time": losses and marks of packets sent until then cause no
     /// further response.
     at: Option<Time>,
-    /// "In recovery": no packet sent after it has been acknowledged, so the window must not grow.
-    in_recovery: bool,
+    /// Packets sent until then do not grow the window: `at`, unless the reduction was undone or was
+    /// persistent congestion, which resets "congestion_recovery_start_time" (section B.8).
+    grows_after: Option<Time>,
     /// Whether the algorithm waits for the end of the recovery.
     told: bool,
     /// Whether it was persistent congestion, which a stack may report packet by packet.
     restarted: bool,
+}
+
+impl Reduction {
+    /// At this time, of which the algorithm awaits no end.
+    const fn at(now: Time) -> Self {
+        Self { at: Some(now), grows_after: Some(now), told: false, restarted: false }
+    }
 }
 
 impl Control {
@@ -124,29 +177,33 @@ impl Control {
 
 impl Driver {
     /// A new path, recorded in `traces` if given. [`Setup::mss`] is the UDP payload of a full
-    /// packet.
+    /// packet. Stacks pace ("Senders MUST either use pacing or limit such bursts", section 7.7), and
+    /// no window restarts after a pause: slow start returns "only [...] after persistent congestion
+    /// is declared" (section 7.3.1).
     pub fn new(selection: &Selection, setup: Setup, traces: Option<&Traces>) -> Self {
+        let setup = Setup { paced: true, restart_after_idle: false, ..setup };
         let control = match traces {
             Some(traces) => Control::Traced(Box::new(Trace::new(selection, setup, traces.clone()))),
             None => Control::Plain(Box::new(selection.controller(setup))),
         };
         let measures_rates = control.controller().wants_rate_samples();
-        let mut driver = Self {
+        let mss = setup.mss.get();
+        let is_usual = setup.initial_window == usual_initial_window(mss);
+        Self {
             control,
             marks_are_losses: selection.marks() == Marks::Ignored,
-            mss: setup.mss.get(),
-            initial_window: 0,
+            mss,
+            initial_window: if is_usual { None } else { Some(setup.initial_window) },
             now: Time::ZERO,
+            last_sent: None,
             flight: Flight::new(measures_rates),
             round_trips: RoundTripTimes::default(),
             batch: Batch::default(),
-            last_batch: (Time::ZERO, 0),
+            peak: Peak::default(),
             reduction: Reduction::default(),
             app_limited: false,
             acknowledged: 0,
-        };
-        driver.initial_window = driver.window();
-        driver
+        }
     }
 
     /// Bytes allowed in flight: at least two full packets.
@@ -154,9 +211,16 @@ impl Driver {
         self.control.controller().window().get().max(MINIMUM_WINDOW * self.mss)
     }
 
-    /// Initial value of [`Driver::window`], bytes.
-    pub const fn initial_window(&self) -> u64 {
-        self.initial_window
+    /// Initial value of [`Driver::window`], bytes: "If the maximum datagram size changes during the
+    /// connection, the initial congestion window SHOULD be recalculated with the new size" (section
+    /// 7.2).
+    pub fn initial_window(&self) -> u64 {
+        let bytes = (self.initial_window_packets() * self.mss as f64) as u64;
+        bytes.max(MINIMUM_WINDOW * self.mss)
+    }
+
+    fn initial_window_packets(&self) -> f64 {
+        self.initial_window.unwrap_or_else(|| usual_initial_window(self.mss))
     }
 
     /// Slow start threshold, bytes; `None` before the first.
@@ -188,20 +252,40 @@ impl Driver {
 
     /// A packet that counts as in flight was sent.
     pub fn on_packet_sent(&mut self, now: Time, size: u64) {
+        self.note_pause(now);
         self.pass(now);
-        self.flight.sent(self.now, size);
-        self.tell_sent(size);
+        self.put_in_flight(size);
     }
 
     /// Packets were sent at once, some of which may not count as in flight (ACK frames alone): the
     /// bytes in flight are known again at the next [`Driver::on_acks_end`], and until then limited
     /// to the window.
     pub fn on_burst_sent(&mut self, now: Time, size: u64) {
+        self.note_pause(now);
         self.pass(now);
         let room = self.window().saturating_sub(self.flight.bytes());
-        let counted = size.min(room);
-        self.flight.sent(self.now, counted);
-        self.tell_sent(counted);
+        self.put_in_flight(size.min(room));
+    }
+
+    /// Data are about to leave, and nothing is in flight: the connection was silent for lack of data
+    /// if the stack said so with the last ACK, or if it did not send for a round trip since its last
+    /// event. A sender that the window limits sends at once, or when its pacer allows.
+    fn note_pause(&mut self, now: Time) {
+        let Some(last_sent) = self.last_sent else { return };
+        let quiet = now.since(self.now);
+        let paced = self.round_trips.smoothed().unwrap_or_default();
+        if self.flight.bytes() == 0 && (self.app_limited || quiet > paced) {
+            let resumed = Resumed::new(now, now.since(last_sent), self.round_trips.probe_timeout());
+            self.pass(now);
+            self.control.tell(resumed);
+        }
+    }
+
+    fn put_in_flight(&mut self, size: u64) {
+        self.last_sent = Some(self.now);
+        self.flight.sent(self.now, size);
+        self.peak.on_sent(self.flight.bytes());
+        self.tell_sent(size);
     }
 
     fn tell_sent(&mut self, size: u64) {
@@ -223,7 +307,11 @@ impl Driver {
     pub fn on_packet_acked(&mut self, now: Time, sent: Time, size: u64) {
         self.pass(now);
         self.flight.acknowledged(self.now, sent, size);
-        self.batch.size += size;
+        if self.reduction.grows_after.is_some_and(|at| sent <= at) {
+            self.batch.old += size;
+        } else {
+            self.batch.size += size;
+        }
         self.batch.newest_sent = self.batch.newest_sent.max(Some(sent));
     }
 
@@ -236,37 +324,45 @@ impl Driver {
         if let Some(in_flight) = in_flight {
             self.flight.correct(in_flight);
         }
-        let Batch { size, newest_sent } = core::mem::take(&mut self.batch);
+        let Batch { size, old, newest_sent } = core::mem::take(&mut self.batch);
         let Some(newest_sent) = newest_sent else { return };
-        self.acknowledged += size;
-        self.last_batch = (self.now, size);
         let rtt = self.round_trips.sample(newest_sent, self.now);
+        let limited = !app_limited && self.peak.uses(self.window());
+        let advanced = |driver: &mut Self, size| {
+            driver.acknowledged += size;
+            let mut event = Acknowledged::new(driver.now, Bytes(size));
+            event.acknowledged_total = Bytes(driver.acknowledged);
+            // Lost data leaves in new packets: the round trip is over when the current flight is
+            // acknowledged.
+            event.sent_total = Bytes(driver.acknowledged + driver.flight.bytes());
+            event.smoothed_rtt = driver.round_trips.smoothed();
+            event.minimum_rtt = driver.round_trips.minimum();
+            event.in_flight = Bytes(driver.flight.bytes());
+            event.window_limited = limited;
+            event
+        };
+        // A frame that ends a recovery is two events: packets sent before the reduction, and those
+        // sent after it.
+        let recovering = size == 0;
+        if old > 0 && !recovering {
+            let mut event = advanced(self, old);
+            event.recovering = true;
+            self.control.tell(event);
+        }
         self.leave_recovery(newest_sent);
-
-        let mut event = Acknowledged::new(self.now, Bytes(size));
-        event.acknowledged_total = Bytes(self.acknowledged);
-        // Lost data leaves in new packets: the round trip is over when the current flight is
-        // acknowledged.
-        event.sent_total = Bytes(self.acknowledged + self.flight.bytes());
-        event.rtt = rtt;
-        event.smoothed_rtt = self.round_trips.smoothed();
-        event.minimum_rtt = self.round_trips.minimum();
-        event.in_flight = Bytes(self.flight.bytes());
-        event.window_limited = !app_limited;
-        event.recovering = self.reduction.in_recovery;
+        let mut event = advanced(self, if recovering { old } else { size });
+        (event.recovering, event.rtt) = (recovering, rtt);
         event.rate = self.flight.rate_sample(self.round_trips.minimum(), app_limited);
         self.control.tell(event);
+        self.peak.on_ack(self.now, newest_sent, self.flight.bytes());
         self.flight.forget_before(newest_sent, self.round_trips.longest());
     }
 
     /// "A recovery period ends and the sender enters congestion avoidance when a packet sent during
     /// the recovery period is acknowledged" (section 7.3.2).
     fn leave_recovery(&mut self, newest_sent: Time) {
-        if self.reduction.at.is_some_and(|at| newest_sent > at) {
-            self.reduction.in_recovery = false;
-            if core::mem::take(&mut self.reduction.told) {
-                self.control.tell(RecoveryEnded::new(self.now));
-            }
+        if self.reduction.at.is_some_and(|at| newest_sent > at) && core::mem::take(&mut self.reduction.told) {
+            self.control.tell(RecoveryEnded::new(self.now));
         }
     }
 
@@ -293,24 +389,21 @@ impl Driver {
             // loss" (RFC 3168, section 6.1.2).
             Congestion::Marked { .. } if self.marks_are_losses => self.reduce(flight_size, 0),
             Congestion::Marked { .. } => {
-                self.reduction =
-                    Reduction { at: Some(self.now), in_recovery: true, restarted: false, ..self.reduction };
+                self.reduction = Reduction { told: self.reduction.told, ..Reduction::at(self.now) };
                 self.control.tell(EcnEcho::new(self.now, flight_size));
             }
         }
     }
 
-    /// Bytes outstanding when the ACK frame that reports congestion arrived, including those it
-    /// acknowledges, like TCP's FlightSize. Loss probes go beyond the window, and RFC 9002 reduces
-    /// the window, so it is at most that.
+    /// The window, in the place of TCP's FlightSize: "On entering a recovery period, a sender MUST
+    /// set the slow start threshold to half the value of the congestion window" (section 7.3.2),
+    /// whatever part of it an application-limited sender uses.
     fn flight_size(&self) -> Bytes {
-        let (at, size) = self.last_batch;
-        let acknowledged = if at == self.now { size } else { 0 };
-        Bytes((self.flight.bytes() + acknowledged).min(self.window()))
+        Bytes(self.window())
     }
 
     fn reduce(&mut self, flight_size: Bytes, lost: u64) {
-        self.reduction = Reduction { at: Some(self.now), in_recovery: true, told: true, restarted: false };
+        self.reduction = Reduction { told: true, ..Reduction::at(self.now) };
         let mut event = LossDetected::new(self.now, flight_size);
         event.lost = Bytes(lost);
         self.control.tell(event);
@@ -320,23 +413,28 @@ impl Driver {
     /// congestion window", and the recovery is over (section 7.6.2). Without a new loss the
     /// threshold is as the first set it.
     fn restart(&mut self, flight_size: Bytes, repeated: bool) {
-        self.reduction = Reduction { at: Some(self.now), in_recovery: false, told: false, restarted: true };
+        self.reduction = Reduction { grows_after: None, restarted: true, ..Reduction::at(self.now) };
         let mut event = Timeout::new(self.now, flight_size);
-        event.repeated = repeated;
+        (event.repeated, event.cause) = (repeated, RestartCause::PersistentCongestion);
         self.control.tell(event);
     }
 
     /// The packets last declared lost have arrived.
     pub fn on_spurious_loss(&mut self) {
-        self.reduction = Reduction { in_recovery: false, told: false, restarted: false, ..self.reduction };
+        self.reduction = Reduction { at: self.reduction.at, ..Reduction::default() };
         self.control.tell(SpuriousLoss::new(self.now));
     }
 
     /// The path carries packets with this UDP payload from now on. Zero is ignored.
     pub fn on_mtu_changed(&mut self, mtu: u16) {
         if mtu > 0 && u64::from(mtu) != self.mss {
+            let smaller = u64::from(mtu) < self.mss;
             self.mss = mtu.into();
-            self.control.tell(MssChanged::new(self.now, Bytes(self.mss)));
+            let mut event = MssChanged::new(self.now, Bytes(self.mss));
+            if smaller && self.acknowledged == 0 && self.reduction.at.is_none() {
+                event.initial_window = self.initial_window_packets();
+            }
+            self.control.tell(event);
         }
     }
 

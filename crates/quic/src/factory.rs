@@ -8,7 +8,7 @@ use selfclock_congestion::entry::{Marks, Need};
 use selfclock_congestion::registry::WrittenError;
 use selfclock_congestion::{Bytes, Registry, Selection, Setup};
 
-use crate::driver::Driver;
+use crate::driver::{Driver, usual_initial_window};
 use crate::traces::Traces;
 
 /// A stack's services to an algorithm.
@@ -152,16 +152,12 @@ impl<S: Stack> Factory<S> {
 
     /// A new connection, whose packets have this UDP payload.
     pub fn driver(&self, mtu: u16) -> Driver {
-        let mtu = f64::from(mtu.max(1));
-        // "an initial congestion window of ten times the maximum datagram size (max_datagram_size),
-        // while limiting the window to the larger of 14,720 bytes or twice the maximum datagram
-        // size"
-        let usual = (10.0 * mtu).min((2.0 * mtu).max(14_720.0)) / mtu;
+        let mtu = u64::from(mtu.max(1));
         let setup = Setup {
-            mss: Bytes(mtu as u64),
+            mss: Bytes(mtu),
             // Rates are of UDP payload, as stacks count.
             header: Bytes::ZERO,
-            initial_window: self.initial_window.unwrap_or(usual),
+            initial_window: self.initial_window.unwrap_or_else(|| usual_initial_window(mtu)),
             seed: self.seed.wrapping_add(self.built.fetch_add(1, Ordering::Relaxed)),
             ..Setup::default()
         };

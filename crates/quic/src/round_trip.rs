@@ -9,6 +9,8 @@ pub struct RoundTripTimes {
     newest_acked: Option<Time>,
     latest: Duration,
     smoothed: Option<Duration>,
+    /// "rttvar".
+    variation: Duration,
     minimum: Option<Duration>,
 }
 
@@ -24,6 +26,15 @@ impl RoundTripTimes {
         let rtt = now.since(newest_sent);
         self.latest = rtt;
         self.minimum = Some(self.minimum.map_or(rtt, |minimum| minimum.min(rtt)));
+        // "rttvar_sample = abs(smoothed_rtt - adjusted_rtt), rttvar = 3/4 * rttvar + 1/4 *
+        // rttvar_sample", after "rttvar = latest_rtt / 2" (section 5.3).
+        self.variation = match self.smoothed {
+            None => Duration::from_picoseconds(rtt.picoseconds() / 2),
+            Some(smoothed) => {
+                let deviation = smoothed.picoseconds().abs_diff(rtt.picoseconds());
+                Duration::from_picoseconds(self.variation.picoseconds() / 4 * 3 + deviation / 4)
+            }
+        };
         // "smoothed_rtt = 7/8 * smoothed_rtt + 1/8 * adjusted_rtt" (section 5.3).
         let smooth = |smoothed: Duration| {
             Duration::from_picoseconds(
@@ -37,6 +48,15 @@ impl RoundTripTimes {
     /// Smoothed RTT (RFC 6298); `None` before the first sample.
     pub const fn smoothed(&self) -> Option<Duration> {
         self.smoothed
+    }
+
+    /// Probe timeout (RFC 9002, section 6.2.1): "smoothed_rtt + max(4*rttvar, kGranularity)". The
+    /// peer's ACK delay is in the RTTs. Before the first, three times "kInitialRtt" of 333 ms.
+    pub fn probe_timeout(&self) -> Duration {
+        let least = Duration::from_milliseconds(1);
+        self.smoothed.map_or(Duration::from_milliseconds(999), |smoothed| {
+            smoothed + self.variation.times(4).max(least)
+        })
     }
 
     /// Minimum RTT.

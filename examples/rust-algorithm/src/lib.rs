@@ -59,9 +59,9 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    /// Window after a loss with this many bytes in flight, in segments, at least "2*SMSS".
+    /// Part of the data in flight, at most the window, that a loss leaves; in segments.
     fn decreased(&self, flight_size: Bytes, state: &WindowState) -> f64 {
-        (state.segments(flight_size) * self.parameters.decrease).max(2.0)
+        state.flight(flight_size) * self.parameters.decrease
     }
 }
 
@@ -79,15 +79,16 @@ impl ModelPart for Aimd {
         };
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        state.ssthresh = self.decreased(event.flight_size, state);
-        state.cwnd = state.ssthresh;
+        // At least "2*SMSS"; at least one after a mark.
+        let kept = self.decreased(event.flight_size, state);
+        state.reduce_to(kept);
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         self.on_loss(&LossDetected::new(event.now, event.flight_size), state);
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if !event.repeated {
-            state.ssthresh = self.decreased(event.flight_size, state);
+            state.ssthresh = self.decreased(event.flight_size, state).max(2.0);
         }
     }
     fn pacing(&self, _state: &WindowState) -> Option<Pacing> {

@@ -120,7 +120,7 @@ class Transport(Table):
     timer: Timer | Mapping[str, object] | None = None
     #: Grow the window only while it limits the sender.
     grow_only_when_limited: bool | None = None
-    #: Count acknowledged bytes, RFC 3465, instead of ACKs.
+    #: Count acknowledged bytes, as in Linux, instead of ACKs.
     byte_counting: bool | None = None
     #: After a pause longer than the RTO, halve the window for each RTO of it, down to the initial
     #: window; RFC 5681, section 4.1, as Linux does. Models are exempt.

@@ -3,7 +3,7 @@
 //! segments.
 
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, DuplicateAck, LossDetected, Sent, Timeout};
+use crate::event::{Acknowledged, DuplicateAck, LossDetected, Resumed, Sent, Timeout};
 use crate::part::StartPart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
@@ -133,6 +133,11 @@ impl StartPart for Hoe {
     fn on_timeout(&mut self, _event: &Timeout) {
         self.estimated = true;
         self.since_ack = None;
+    }
+
+    /// The time between two ACKs with a pause between them is not their spacing.
+    fn on_resumed(&mut self, _event: &Resumed) {
+        self.last_ack = None;
     }
 
     fn on_sent(&mut self, event: &Sent) {

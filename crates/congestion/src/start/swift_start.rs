@@ -10,7 +10,7 @@
 use super::paced_round_trip::PacedRoundTrip;
 use crate::decision::{Pacing, Phase};
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, EcnEcho, LossDetected, Sent, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Resumed, Sent, Timeout};
 use crate::part::StartPart;
 use crate::state::{Setup, WindowState};
 use crate::units::{Bytes, Time};
@@ -196,6 +196,13 @@ impl StartPart for SwiftStart {
 
     fn on_timeout(&mut self, _event: &Timeout) {
         self.stage = Stage::Over;
+    }
+
+    /// The second segment did not leave with the first: the interval would be the pause.
+    fn on_resumed(&mut self, _event: &Resumed) {
+        if let Stage::FirstAcknowledged(_) = self.stage {
+            self.stage = self.without_estimate();
+        }
     }
 
     fn on_sent(&mut self, event: &Sent) {

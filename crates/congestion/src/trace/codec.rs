@@ -364,7 +364,11 @@ impl<'a> Codec<'a> {
                 self.flag(&mut event.repeated)?;
                 self.one_of(&CAUSES, &mut event.cause)
             }
-            Event::MssChanged(event) => self.size(Slot::Mss, &mut event.mss),
+            Event::MssChanged(event) => {
+                self.size(Slot::Mss, &mut event.mss)?;
+                self.float(&mut event.initial_window)?;
+                if event.initial_window.is_nan() { Err(TraceError::Malformed) } else { Ok(()) }
+            }
             Event::Resumed(event) => {
                 self.span(Slot::Plain, &mut event.idle)?;
                 self.span(Slot::Plain, &mut event.timeout)

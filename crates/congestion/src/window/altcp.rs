@@ -1,11 +1,10 @@
 //! ALTCP (Kavidha, Sadasivam): LTCP with a larger increase on long paths while the flow searches
 //! for bandwidth.
 
-use super::decrease::cut_to;
 use super::ltcp::Layers;
 use super::reno::Reno;
 use crate::entry::Entry;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, RestartCause, Timeout};
 use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::units::Duration;
@@ -140,20 +139,29 @@ impl WindowPart for Altcp {
         // above; a flow in the steady state would then not respond to a loss.
         match self.layers.current() {
             1 => self.reno.on_loss(event, state),
-            _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),
+            _ => {
+                let kept = state.window_in_use() * (1.0 - self.parameters.beta);
+                state.reduce_to(kept);
+            }
         }
         // "while cwnd < W_K do K = K - 1"
         self.layers.descend(state.cwnd);
     }
 
-    /// Our choice: half the window, as in Reno, and one more loss in the history.
+    /// Our choice: half the window, as in Reno, unless duplicate ACKs reported the loss, and one more loss in the history.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.climb(state.cwnd);
         self.note_loss();
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
             // Never a repeated one: the first has put the flow in layer 1.
-            _ => state.ssthresh = (state.window_in_use() / 2.0).max(2.0),
+            _ => {
+                let kept = match event.cause {
+                    RestartCause::TahoeFastRetransmit => 1.0 - self.parameters.beta,
+                    RestartCause::TimerExpired | RestartCause::PersistentCongestion => 0.5,
+                };
+                state.ssthresh = (state.window_in_use() * kept).max(2.0);
+            }
         }
         self.layers.descend(1.0);
     }

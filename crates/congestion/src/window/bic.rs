@@ -1,6 +1,5 @@
 //! BIC (Xu, Harfoush, Rhee): binary search for the window at which losses begin.
 
-use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::RoundTrip;
@@ -126,7 +125,7 @@ impl WindowPart for Bic {
         if state.window_in_use() <= self.parameters.low_window {
             self.reno.on_loss(event, state);
         } else {
-            cut_to(kept, state);
+            state.reduce_to(kept);
         }
     }
 

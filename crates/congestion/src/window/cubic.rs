@@ -2,9 +2,8 @@
 //!
 //! Section numbers below are those of RFC 9438.
 
-use super::decrease::cut_to;
 use crate::entry::Entry;
-use crate::event::{Acknowledged, EcnEcho, LossDetected, SpuriousLoss, Timeout};
+use crate::event::{Acknowledged, EcnEcho, LossDetected, Resumed, SpuriousLoss, Timeout};
 use crate::held::Held;
 use crate::parameters;
 use crate::part::WindowPart;
@@ -147,6 +146,15 @@ impl WindowPart for Cubic {
         self.last_ack = event.now;
     }
 
+    /// The pause is such a period, and no ACK tells: the next one comes when the window is full
+    /// again. Linux shifts its epoch at the same event (commit 30927520dbae).
+    fn on_resumed(&mut self, event: &Resumed, _state: &mut WindowState) {
+        if let Some(epoch) = &mut self.curve.epoch {
+            epoch.began += event.now.since(self.last_ack);
+        }
+        self.last_ack = event.now;
+    }
+
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         let Parameters { beta, .. } = self.parameters;
         let mut epoch = match self.curve.epoch {
@@ -184,12 +192,14 @@ impl WindowPart for Cubic {
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         // "cwnd = max(ssthresh, 2), reduction on loss, cwnd is at least 2 MSS" (section 4.6).
-        cut_to(self.decreased(self.parameters.beta, event.flight_size, state), state);
+        let kept = self.decreased(self.parameters.beta, event.flight_size, state);
+        state.reduce_to(kept);
     }
 
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         let beta = if self.parameters.abe { self.parameters.beta_ecn } else { self.parameters.beta };
-        cut_to(self.decreased(beta, event.flight_size, state), state);
+        let kept = self.decreased(beta, event.flight_size, state);
+        state.reduce_to(kept);
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {

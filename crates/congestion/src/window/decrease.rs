@@ -38,10 +38,3 @@ pub fn time_out_to(kept: f64, slow_start_loss: SlowStartLoss, event: &Timeout, s
         state.ssthresh = left.max(2.0);
     }
 }
-
-/// Sets cwnd and ssthresh after a loss. Our choice where a paper has no minimum window: the two
-/// segments of RFC 5681, "ssthresh = max (FlightSize / 2, 2*SMSS)".
-pub fn cut_to(window: f64, state: &mut WindowState) {
-    state.ssthresh = window.max(2.0);
-    state.cwnd = state.ssthresh;
-}

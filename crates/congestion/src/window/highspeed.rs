@@ -1,7 +1,7 @@
 //! HighSpeed TCP, RFC 3649: a larger window grows faster per round trip and loses a smaller
 //! fraction at a loss.
 
-use super::decrease::{SlowStartLoss, cut_to, time_out_to};
+use super::decrease::{SlowStartLoss, time_out_to};
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
@@ -115,7 +115,8 @@ impl WindowPart for HighSpeed {
             return self.reno.on_loss(event, state);
         }
         // w <- (1 - b(w)) w
-        cut_to(self.kept(state), state);
+        let kept = self.kept(state);
+        state.reduce_to(kept);
     }
 
     /// Our choice: ssthresh as after a loss.

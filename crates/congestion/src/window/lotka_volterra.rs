@@ -9,7 +9,7 @@
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::icim;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, Resumed, Timeout};
 use crate::part::WindowPart;
 use crate::state::WindowState;
 use crate::units::{Duration, Rate, Time};
@@ -199,6 +199,11 @@ impl WindowPart for LotkaVolterra {
         if self.knows && !knew && !event.recovering {
             state.ssthresh = state.ssthresh.min(state.cwnd).max(2.0);
         }
+    }
+
+    /// Equation 9 describes a flow that sends: a pause is no time in which it competes.
+    fn on_resumed(&mut self, event: &Resumed, _state: &mut WindowState) {
+        self.last_ack = Some(event.now);
     }
 
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {

@@ -1,10 +1,9 @@
 //! LTCP (Bhandarkar, Reddy): a flow in layer K grows like K flows of TCP, and the number of layers
 //! grows with the window.
 
-use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, RestartCause, Timeout};
 use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::WindowState;
@@ -114,19 +113,28 @@ impl WindowPart for Ltcp {
         self.layers.climb(state.cwnd);
         match self.layers.current() {
             1 => self.reno.on_loss(event, state),
-            _ => cut_to(state.window_in_use() * (1.0 - self.parameters.beta), state),
+            _ => {
+                let kept = state.window_in_use() * (1.0 - self.parameters.beta);
+                state.reduce_to(kept);
+            }
         }
         // The draft drops one layer, which up to K = 18 is all that a cut of 0.15 can cross. Our
         // choice beyond: as many as necessary.
         self.layers.descend(state.cwnd);
     }
 
-    /// Half the window, as in Reno; K then follows from the window of one segment.
+    /// Half the window, as in Reno, unless duplicate ACKs reported the loss; K then follows from the window of one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
             // Never a repeated one: the first has put the flow in layer 1.
-            _ => state.ssthresh = (state.window_in_use() / 2.0).max(2.0),
+            _ => {
+                let kept = match event.cause {
+                    RestartCause::TahoeFastRetransmit => 1.0 - self.parameters.beta,
+                    RestartCause::TimerExpired | RestartCause::PersistentCongestion => 0.5,
+                };
+                state.ssthresh = (state.window_in_use() * kept).max(2.0);
+            }
         }
         self.layers.descend(1.0);
     }

@@ -103,7 +103,7 @@ impl Reno {
         Self { parameters }
     }
 
-    /// "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
+    /// FlightSize / 2 of "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
     fn half(&self, flight_size: Bytes, state: &WindowState) -> f64 {
         self.part(0.5, flight_size, state)
     }
@@ -118,7 +118,7 @@ impl Reno {
             Threshold::Exact => base * factor,
             Threshold::WholeSegments => libm::floor(base * factor),
         };
-        part.max(2.0)
+        part
     }
 }
 
@@ -134,14 +134,14 @@ impl WindowPart for Reno {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        state.ssthresh = self.half(event.flight_size, state);
-        state.cwnd = state.ssthresh;
+        let kept = self.half(event.flight_size, state);
+        state.reduce_to(kept);
     }
 
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         let factor = if self.parameters.abe { self.parameters.beta_ecn } else { 0.5 };
-        state.ssthresh = self.part(factor, event.flight_size, state);
-        state.cwnd = state.ssthresh;
+        let kept = self.part(factor, event.flight_size, state);
+        state.reduce_to(kept);
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
@@ -149,7 +149,7 @@ impl WindowPart for Reno {
         // segment has already been retransmitted by way of the retransmission timer at least once,
         // the value of ssthresh is held constant"
         if !event.repeated {
-            state.ssthresh = self.half(event.flight_size, state);
+            state.ssthresh = self.half(event.flight_size, state).max(2.0);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Scalable TCP (Kelly): the window grows in proportion to itself, so recovery from a loss takes
 //! the same number of round trips at any window.
 
-use super::decrease::{SlowStartLoss, cut_to, time_out_to};
+use super::decrease::{SlowStartLoss, time_out_to};
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::event::{Acknowledged, LossDetected, Timeout};
@@ -105,7 +105,8 @@ impl WindowPart for Scalable {
         if halves || self.is_reno(state.window_in_use()) {
             self.reno.on_loss(event, state);
         } else {
-            cut_to(self.kept(state), state);
+            let kept = self.kept(state);
+            state.reduce_to(kept);
         }
     }
 

@@ -11,7 +11,7 @@
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, Resumed, Timeout};
 use crate::parameters;
 use crate::part::WindowPart;
 use crate::state::WindowState;
@@ -105,6 +105,11 @@ impl WindowPart for TriS {
         state.cwnd = (state.cwnd + step).max(2.0);
         // The reduced window must not return to slow start.
         state.ssthresh = state.ssthresh.min(state.cwnd);
+    }
+
+    /// The throughput before the pause was of another window.
+    fn on_resumed(&mut self, _event: &Resumed, _state: &mut WindowState) {
+        self.forget();
     }
 
     /// Our choice: as Reno.

@@ -1,7 +1,6 @@
 //! TCP Vegas (Brakmo, Peterson): keeps a few segments of its own in the queue, estimated from the
 //! delay.
 
-use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
@@ -175,7 +174,8 @@ impl WindowPart for Vegas {
     fn on_loss(&mut self, _event: &LossDetected, state: &mut WindowState) {
         self.advice = Advice::Stay;
         self.holding = false;
-        cut_to(state.window_in_use() * self.kept(), state);
+        let kept = state.window_in_use() * self.kept();
+        state.reduce_to(kept);
     }
 
     /// ns-2 continues from two segments; here every algorithm restarts from one.

@@ -50,7 +50,8 @@ pub struct Transport {
     pub timer: RetransmissionTimer,
     /// Grow the window only while it limits the sender.
     pub grow_only_when_limited: bool,
-    /// Count acknowledged bytes (RFC 3465) instead of ACKs in slow start and Reno's increase.
+    /// Count acknowledged bytes, as in Linux, instead of ACKs in slow start and in the increase of
+    /// every window.
     pub byte_counting: bool,
     /// The window restarts after an idle period (RFC 5681, section 4.1).
     pub restart_after_idle: bool,

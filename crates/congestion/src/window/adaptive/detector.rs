@@ -73,7 +73,7 @@ struct Competition {
     rounds: f64,
     /// There has been a queue since it was last empty.
     queued: bool,
-    /// There has also been a loss: the drained queue then says nothing about other flows.
+    /// There has also been a loss or a pause: the drained queue then says nothing about other flows.
     lost: bool,
 }
 
@@ -93,7 +93,7 @@ impl Detector {
         self.competition.is_some()
     }
 
-    /// A loss restarts the measurement.
+    /// A loss or a pause restarts the measurement.
     pub fn begin_epoch(&mut self) {
         let competition = self.competition.map(|competition| Competition { lost: true, ..competition });
         *self = Self { competition, ..Self::default() };

@@ -13,11 +13,10 @@ mod parameters;
 pub use group::Group;
 pub use parameters::{Hold, Increase, Parameters};
 
-use super::decrease::cut_to;
 use super::reno::Reno;
 use crate::entry::Entry;
 use crate::estimate::round_trip::{RoundTrip, RoundTripTimes};
-use crate::event::{Acknowledged, LossDetected, Timeout};
+use crate::event::{Acknowledged, LossDetected, Resumed, Timeout};
 use crate::held::Held;
 use crate::part::WindowPart;
 use crate::state::WindowState;
@@ -109,16 +108,26 @@ impl WindowPart for Adaptive {
         }
     }
 
+    /// Windows and round-trip times before the pause say nothing about those after it. A group's
+    /// other members go on.
+    fn on_resumed(&mut self, _event: &Resumed, _state: &mut WindowState) {
+        if self.group.members <= 1.0 {
+            self.times = RoundTripTimes::NONE;
+            self.group.detector.begin_epoch();
+        }
+    }
+
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         if self.has_answered(event.now) {
-            return cut_to(state.cwnd, state);
+            return state.reduce_to(state.cwnd);
         }
         // Equation 4: an epoch lasts W/(2k) round trips, so W/(2k) is what a loss takes.
         let kept = 1.0 - 1.0 / (2.0 * self.group.strength);
         if self.group.strength <= 1.0 {
             self.reno.on_loss(event, state);
         } else {
-            cut_to(state.window_in_use() * kept, state);
+            let kept = state.window_in_use() * kept;
+            state.reduce_to(kept);
         }
         self.answered = self.group.lose(event.now, kept);
     }
@@ -141,7 +150,7 @@ impl Adaptive {
         if self.answered != self.group.epoch {
             self.answered = self.group.epoch;
             let before = state.cwnd;
-            cut_to(before * self.group.kept, state);
+            state.reduce_to(before * self.group.kept);
             // After a timeout it is below the smallest window that a loss leaves.
             state.cwnd = state.cwnd.min(before);
         }

@@ -53,9 +53,8 @@ table! {
         timer: Maybe<TimerTable>,
         /// Grow the window only when it is what limits the sender. Modern: true; classic: false.
         grow_only_when_limited: Maybe<bool>,
-        /// Slow start and Reno's increase count acknowledged bytes, in slow start up to two
-        /// segments an acknowledgement (RFC 3465), not acknowledgements (RFC 5681). Modern: true;
-        /// classic: false.
+        /// Slow start and the increase of every window count acknowledged bytes, as in Linux, not
+        /// acknowledgements (RFC 5681). Modern: true; classic: false.
         byte_counting: Maybe<bool>,
         /// After a pause longer than the retransmission timeout, halve the window for each timeout of
         /// the pause, down to the initial window: RFC 5681, section 4.1, as Linux does. Models are

@@ -101,6 +101,8 @@ pub struct Sender {
     /// When the last segment of data left.
     last_sent: Time,
     handshake: bool,
+    /// A CE mark came with a window of one segment: only the retransmission timer releases the next.
+    held: bool,
     /// Value of `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
     /// Advertised window.
@@ -158,6 +160,7 @@ impl Sender {
             connection: Connection::Closed,
             last_sent: Time::ZERO,
             handshake: transport.handshake,
+            held: false,
             pacing_gain: transport.pacing_gain,
             application_timer: Timer::default(),
             rack_timer: Timer::default(),
@@ -338,6 +341,9 @@ impl Sender {
         if !self.retransmission_timer.due(context.events, context.now, target) {
             return;
         }
+        if core::mem::take(&mut self.held) {
+            return self.send(context, Opportunity::Other);
+        }
         self.estimators.rtt.back_off();
         if self.recovery.outstanding().is_empty() && self.connection == Connection::Established {
             return self.probe_window(context);
@@ -386,6 +392,9 @@ impl Sender {
             RetransmissionTimer::Cancel => self.retransmission_timer.cancel(),
         }
         if let Some(event) = verdict.event {
+            if let Event::CongestionEcho { .. } = event {
+                self.hold_smallest_window(context);
+            }
             if self.congestion.event(context.now, event) {
                 self.outbox.announce_reduction();
             }
@@ -404,6 +413,18 @@ impl Sender {
             if verdict.is_fast_retransmit() {
                 self.restart_retransmission_timer(context);
             }
+        }
+    }
+
+    /// "The sending TCP must reset the retransmit timer on receiving the ECN-Echo packet when the
+    /// congestion window is one. The sending TCP will then be able to send a new packet only when
+    /// the retransmit timer expires" (RFC 3168, section 6.1.2). While something is outstanding, the
+    /// window holds the sender.
+    fn hold_smallest_window(&mut self, context: &mut Context<'_>) {
+        let one = self.congestion.controller.window().get() < 2 * self.mss;
+        if one && self.recovery.outstanding().is_empty() {
+            self.held = true;
+            self.restart_retransmission_timer(context);
         }
     }
 

@@ -530,10 +530,10 @@ fn a_lost_tail_is_probed() {
 fn a_probe_of_new_data_shows_a_lost_flight() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Rack, 4.0));
     rig.ack(100, 4, &[]);
-    assert_eq!(rig.sent(), up_to(10), "slow start: four segments acknowledged at once add two");
+    assert_eq!(rig.sent(), up_to(12), "slow start: four segments acknowledged at once add four");
     rig.run_until(300);
-    assert_eq!(rig.sent(), [10]);
-    rig.ack(400, 4, &[(10, 11)]);
+    assert_eq!(rig.sent(), [12]);
+    rig.ack(400, 4, &[(12, 13)]);
     // The whole flight was sent 200 ms before the probe, and the reordering window is 25 ms.
     assert_eq!(rig.sent()[..2], [4, 5]);
     assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));

@@ -61,6 +61,10 @@ impl Sender {
     /// Sends what may be sent now, by all rules.
     #[inline(never)]
     pub(super) fn transmit_generally(&mut self, context: &mut Context<'_>, opportunity: Opportunity) {
+        if self.held {
+            self.congestion.limited_by_window = true;
+            return;
+        }
         // Probes belong to the beginning of a flight, not to data held back from it.
         let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
         let bounds = self.bounds(context.now);
