@@ -35,7 +35,7 @@ impl MaxBw {
     }
 
     /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample keeps the old maximum.
-    pub fn advance(&mut self) {
+    pub const fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             *self = Self { last_cycle: self.this_cycle, this_cycle: 0.0 };
         }

@@ -184,7 +184,7 @@ impl Bbr3 {
         if !matches!(self.state, State::ProbeRtt(_)) && self.path.min_rtt.is_expired && !self.idle_restart {
             self.save_cwnd(state);
             self.state = State::ProbeRtt(probe_rtt::State::Draining);
-            self.cycle.stop();
+            self.cycle.interrupt();
             self.path.round.restart();
             self.probe_rtt_samples.begin(delivered);
         }
@@ -571,6 +571,29 @@ mod tests {
         let now = Time::ZERO + Duration::from_seconds(rounds.now);
         rounds.bbr.on_loss(&LossDetected::new(now, Bytes(100_000)), &mut rounds.state);
         assert_eq!(rounds.bbr.recovery.prior_cwnd, before);
+    }
+
+    /// The rate falls to a third, with a buffer that drops nothing: only the filter can notice. It
+    /// forgets within two cycles of at most 3 s each (section 5.3.3.8), which the queue of then three
+    /// BDP and ProbeRTT prolong; 30 s are ten cycles. Afterwards the queue is what it is at a
+    /// constant rate, a quarter of a BDP at most (see `one_flow`), in BDP of the new rate; twice that
+    /// is allowed. A fall to a fifth is too much for a buffer without an end: round trips become
+    /// longer than ProbeRTTInterval, and no sample is free of ProbeRTT.
+    #[test]
+    fn the_bandwidth_is_forgotten_although_probe_rtt_cuts_off_the_probes() {
+        for (before, after, rtt) in
+            [(20e6, 6e6, 0.06), (20e6, 8e6, 0.06), (50e6, 15e6, 0.04), (10e6, 3e6, 0.1)]
+        {
+            let mut path = Path::new(before, rtt, 1.0);
+            path.buffer = 100_000;
+            let mut bench = bench(path, &[0.0]);
+            bench.run(15.0);
+            bench.set_rate(after);
+            bench.run(90.0);
+            let queue = bench.mean_queue(60.0, 90.0) / (path.bdp() * after / before);
+            println!("BBR, {before:e} to {after:e} bit/s: queue {queue:.3} BDP");
+            assert!(queue < 0.5, "{queue} BDP");
+        }
     }
 
     /// A transport without delivery rate samples: no model, and about two initial windows.
