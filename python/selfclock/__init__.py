@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from selfclock._core import LossDetected as LossDetected
     from selfclock._core import RateSample as RateSample
     from selfclock._core import RecoveryEnded as RecoveryEnded
+    from selfclock._core import Resumed as Resumed
     from selfclock._core import RunError as RunError
     from selfclock._core import ScenarioError as ScenarioError
     from selfclock._core import Sent as Sent
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_core": (
         "Acknowledged CongestionControl DuplicateAck EcnEcho Established LossDetected RateSample "
-        "RecoveryEnded RunError ScenarioError Sent SpuriousLoss Table Timeout"
+        "RecoveryEnded Resumed RunError ScenarioError Sent SpuriousLoss Table Timeout"
     ),
     "algorithms": "Algorithm Parameter algorithms queues routers",
     "compare": "Comparison Measures compare",

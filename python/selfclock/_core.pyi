@@ -27,6 +27,7 @@ __all__ = [
     "Outcome",
     "RateSample",
     "RecoveryEnded",
+    "Resumed",
     "RunError",
     "Scenario",
     "ScenarioError",
@@ -383,6 +384,15 @@ class RecoveryEnded:
     def now_s(self) -> float: ...
 
 @final
+class Resumed:
+    @property
+    def now_s(self) -> float: ...
+    @property
+    def idle_s(self) -> float: ...
+    @property
+    def timeout_s(self) -> float: ...
+
+@final
 class SpuriousLoss:
     @property
     def now_s(self) -> float: ...
@@ -418,6 +428,7 @@ class CongestionControl:
     def on_timeout(self, event: Timeout) -> None: ...
     def on_recovery_ended(self, event: RecoveryEnded) -> None: ...
     def on_spurious_loss(self, event: SpuriousLoss) -> None: ...
+    def on_resumed(self, event: Resumed) -> None: ...
 
 def register(
     own: type[CongestionControl],

@@ -82,6 +82,10 @@ class Algorithm:
     #: Response to CE marks: "ignored", "once" per window, or "in proportion" to their number
     #: (accurate ECN).
     marks: str = "ignored"
+    #: Who sets the window in fast recovery, and what a pause longer than the retransmission timeout
+    #: does to it, in words; empty for what sets no window.
+    recovery: str = ""
+    after_idle: str = ""
     #: The router mechanism that it depends on.
     router: RouterPartner | None = None
     #: Whether it has a partner at the receiver.

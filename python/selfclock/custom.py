@@ -38,6 +38,7 @@ EVENTS = (
     "on_timeout",
     "on_recovery_ended",
     "on_spurious_loss",
+    "on_resumed",
 )
 #: Attributes that an event method can set.
 SETTABLE = ("cwnd", "cwnd_bytes", "ssthresh", "pacing_bps")

@@ -380,6 +380,12 @@ impl<A: Composition> Controller<A> {
         matches!(self.algorithm.roles(), Roles::Model(model) if model.owns_window_in_recovery())
     }
 
+    /// Whether its window restarts after a pause longer than the retransmission timeout. A transport
+    /// whose algorithm decides elsewhere, as in the kernel, must do that at once.
+    pub fn restarts_after_idle(&self) -> bool {
+        self.state.restart_window.is_finite() && matches!(self.algorithm.roles(), Roles::Parts(..))
+    }
+
     /// The option that the next segment of new data carries. Taken once per segment.
     #[inline]
     pub fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
@@ -603,12 +609,48 @@ mod tests {
         }
     }
 
+    /// draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": the response in fast recovery is the
+    /// model's. Katabi et al. 2002 and the Prague draft respond to losses as Reno does, so the
+    /// transport's rules for Reno are theirs, as of all windows. Entry and algorithm say the same.
     #[test]
     fn who_sets_the_window_in_recovery() {
+        use crate::entry::InRecovery;
         use crate::registry::Selection;
         for entry in crate::registry::ENTRIES {
             let control = Selection::from_label(entry.name).expect("listed").controller(setup());
-            assert!(!control.owns_window_in_recovery(), "{}", entry.name);
+            assert_eq!(control.owns_window_in_recovery(), entry.name == "bbr3", "{}", entry.name);
+            let owns = entry.recovery == InRecovery::Algorithm;
+            assert_eq!(control.owns_window_in_recovery(), owns, "{}", entry.name);
+        }
+    }
+
+    /// The rules that hold whoever sets the window in recovery: a loss never raises it, a timeout
+    /// makes it one segment, a spurious loss gives it back; and a pause restarts the window of all
+    /// that say so, and of no other.
+    #[test]
+    fn what_the_transport_does_to_a_window() {
+        use crate::entry::{AfterIdle, Part};
+        let second = crate::units::Duration::from_seconds(1.0);
+        for entry in
+            crate::registry::ENTRIES.iter().filter(|it| matches!(it.part, Part::Window | Part::Model))
+        {
+            let name = entry.name;
+            let (mut control, now) = grown(name);
+            let (before, flight) = (window(&control).0, control.window());
+            control.on_loss(&LossDetected::new(now, flight));
+            assert!(window(&control).0 <= before, "{name}");
+            control.on_spurious_loss(&SpuriousLoss::new(now));
+            assert!(window(&control).0 >= before.min(window(&control).1), "{name}");
+            control.on_timeout(&Timeout::new(now, flight));
+            assert_eq!(window(&control).0, 1.0, "{name}");
+
+            let (mut control, now) = grown(name);
+            control.state.restart_window = 10.0;
+            control.state.cwnd = 160.0;
+            control.on_resumed(&Resumed::new(now + second.times(60), second.times(60), second));
+            let restarts = entry.after_idle == AfterIdle::Restarts;
+            assert_eq!(window(&control).0, if restarts { 10.0 } else { 160.0 }, "{name}");
+            assert_eq!(control.restarts_after_idle(), restarts, "{name}");
         }
     }
 }

@@ -31,6 +31,30 @@ names! {
 }
 
 names! {
+    /// Who sets the window in fast recovery. Whoever does, the transport keeps these rules: a loss
+    /// never raises the window, a timeout sets it to one segment, a segment that has left the
+    /// network makes room for another (Limited Transmit of RFC 3042, SACK's pipe, the inflation of
+    /// RFC 5681 without SACK), and an algorithm's pacing holds.
+    pub enum InRecovery {
+        /// The transport approaches the reduced window by proportional rate reduction (RFC 9937),
+        /// if it has that and SACK.
+        Transport => "reached by proportional rate reduction (RFC 9937)",
+        /// The algorithm alone, with every ACK, like one with `cong_control` in Linux.
+        Algorithm => "the algorithm's alone: no proportional rate reduction",
+    }
+}
+
+names! {
+    /// What a pause of the application longer than the retransmission timeout does to the window.
+    pub enum AfterIdle {
+        /// It restarts: "no more than RW" (RFC 5681, section 4.1).
+        Restarts => "restarts (RFC 5681, section 4.1)",
+        /// What the algorithm makes of it ([`ModelPart::on_resumed`](crate::part::ModelPart)).
+        Algorithm => "is as the algorithm leaves it",
+    }
+}
+
+names! {
     /// A service that not every transport provides. Routers ([`Entry::router`]), counts of CE marks
     /// ([`Marks::InProportion`]) and a partner at the receiver
     /// ([`Selection::partner`](crate::Selection::partner)) are declared elsewhere.
@@ -75,6 +99,12 @@ pub struct Entry {
     pub marks: Marks,
     /// Requirements on the transport.
     pub needs: &'static [Need],
+    /// Who sets the window of a window algorithm or model in fast recovery: what
+    /// [`ModelPart::owns_window_in_recovery`](crate::part::ModelPart::owns_window_in_recovery)
+    /// answers.
+    pub recovery: InRecovery,
+    /// The window of a window algorithm or model after a pause.
+    pub after_idle: AfterIdle,
     /// The router mechanism that it depends on.
     pub router: Option<RouterPartner>,
     /// A window algorithm's usual estimator.
@@ -93,6 +123,8 @@ impl Entry {
         parameters: &[],
         marks: Marks::Ignored,
         needs: &[],
+        recovery: InRecovery::Transport,
+        after_idle: AfterIdle::Restarts,
         router: None,
         estimate: None,
         groups: false,
@@ -103,7 +135,7 @@ impl Entry {
     /// [`WindowPart::on_ecn_echo`]: crate::part::WindowPart::on_ecn_echo
     pub const WINDOW: Self = Self { part: Part::Window, marks: Marks::Once, ..Self::START };
     /// Base entry of a model, which ignores marks.
-    pub const MODEL: Self = Self { part: Part::Model, ..Self::START };
+    pub const MODEL: Self = Self { part: Part::Model, after_idle: AfterIdle::Algorithm, ..Self::START };
     /// Base entry of an estimator.
     pub const ESTIMATE: Self = Self { part: Part::Estimate, ..Self::START };
 }

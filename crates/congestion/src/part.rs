@@ -197,8 +197,8 @@ pub trait ModelPart {
         false
     }
     /// Whether it controls the window in recovery itself, like an algorithm with `cong_control` in
-    /// Linux: the transport must not apply proportional rate reduction (RFC 6937). Constant for a
-    /// connection.
+    /// Linux: the transport must not apply proportional rate reduction (RFC 9937). Its entry says
+    /// the same ([`Entry::recovery`](crate::entry::Entry::recovery)). Constant for a connection.
     fn owns_window_in_recovery(&self) -> bool {
         false
     }

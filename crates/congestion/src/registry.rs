@@ -14,7 +14,7 @@ pub use written::WrittenError;
 
 use crate::controller::Controller;
 use crate::custom::{Custom, CustomChoice};
-use crate::entry::{Entry, Marks, Need, RouterPartner};
+use crate::entry::{Entry, InRecovery, Marks, Need, RouterPartner};
 use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::open::{AnyModel, AnyStart, AnyWindow};
@@ -68,6 +68,8 @@ pub enum RegistrationError {
     BadName,
     /// The name of this parameter is also a reserved word of a scenario.
     ReservedParameter(&'static str),
+    /// Its entry and the model itself differ on who sets the window in recovery.
+    Contradiction,
 }
 
 /// Reserved words beside the parameters in a scenario.
@@ -80,6 +82,9 @@ impl fmt::Display for RegistrationError {
             Self::BadName => f.write_str(
                 "a name has 1 to 60 lower-case letters, digits, '-' and '_', and begins with a letter",
             ),
+            Self::Contradiction => {
+                f.write_str("its entry and the model differ on who sets the window in recovery")
+            }
             Self::ReservedParameter(name) => write!(f, "a parameter cannot be named {name:?}"),
         }
     }
@@ -112,6 +117,10 @@ impl Registry {
 
     /// Adds a user-defined model; replaces an earlier algorithm of this name.
     pub fn register_model(&mut self, custom: impl Custom<Part: ModelPart>) -> Result<(), RegistrationError> {
+        let owns = custom.entry().recovery == InRecovery::Algorithm;
+        if custom.build().owns_window_in_recovery() != owns {
+            return Err(RegistrationError::Contradiction);
+        }
         self.make_room(custom.entry())?;
         self.models.push(CustomChoice::<dyn AnyModel>::new(custom));
         Ok(())

@@ -38,6 +38,8 @@ int begin(u64 *context)
 	struct control *all = the_control();
 
 	*flow = (struct flow){ .slot = NO_SLOT, .target = tcp_of(sk)->snd_cwnd, .since = ktime() };
+	flow->initial = flow->target;
+	flow->last = flow->since;
 	if (!all)
 		return 0;
 	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
@@ -70,15 +72,28 @@ int end(u64 *context)
 	return 0;
 }
 
+/* Flags of the newest answer; without one Reno's. */
+INLINE u32 flags_of(struct flow *flow)
+{
+	struct slot *slot = slot_of(flow);
+
+	if (!slot || flow->fallback || ONCE(slot->id) != flow->id || !ONCE(slot->answers))
+		return PRR | RESTART;
+	return ONCE(slot->flags);
+}
+
 /* Called at the beginning of a reduction, before user space can react: half the window until its
- * answer comes. */
+ * answer comes, unless the algorithm sets its window in recovery itself. */
 SEC("struct_ops/ssthresh")
 int threshold(u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
+	struct flow *flow = flow_of(sk);
 	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
 
-	flow_of(sk)->target = half;
+	if (!(flags_of(flow) & PRR))
+		return tcp_of(sk)->snd_ssthresh;
+	flow->target = half;
 	return half;
 }
 
@@ -118,15 +133,24 @@ int undo(u64 *context)
 }
 
 /* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events,
- * so it is reported only after one RTT of idle time, where it is a restart. */
+ * so it is reported only after one RTT of idle time, where it is a restart. An answer would come when
+ * the flight has left: the window restarts here, and the answers of before no longer hold. */
 SEC("struct_ops/cwnd_event")
 int restart(u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
 	struct flow *flow = flow_of(sk);
+	struct tcp_sock *tp = tcp_of(sk);
+	u64 silence;
 
-	if (context[1] == CA_EVENT_TX_START && ktime() - flow->last > (u64)(tcp_of(sk)->srtt_us >> 3) * 1000)
-		report(sk, START, 0, 0, NULL);
+	if (context[1] != CA_EVENT_TX_START || !flow->id)
+		return 0;
+	silence = ktime() - flow->last;
+	if (silence <= (u64)(tp->srtt_us >> 3) * 1000)
+		return 0;
+	report(sk, START, 0, 0, NULL);
+	if (flags_of(flow) & RESTART && restarts(tp, flow, silence))
+		flow->floor = flow->number;
 	return 0;
 }
 

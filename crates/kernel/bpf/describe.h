@@ -31,6 +31,18 @@ INLINE void describe_sample(struct event *e, const struct rate_sample *rs)
 	}
 }
 
+/* The retransmission timeout, us: __tcp_set_rto() of Linux before it rounds to jiffies. */
+INLINE u32 timeout_of(struct tcp_sock *tp) { return (tp->srtt_us >> 3) + tp->rttvar_us; }
+
+/* A restart from idle has no rate sample. In its place: the us since the last ACK, the
+ * retransmission timeout, and whether the application, not the pacer or the receiver, was silent. */
+INLINE void describe_pause(struct event *e, struct tcp_sock *tp, u64 silence)
+{
+	e->interval_us = (s32)MIN(silence / 1000, 0x7fffffffull);
+	e->rtt_us = timeout_of(tp);
+	e->app_limited = tp->app_limited != 0;
+}
+
 INLINE void describe_connection(struct event *e, struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_of(sk);

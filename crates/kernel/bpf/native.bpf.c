@@ -12,6 +12,7 @@ struct flow {
 	u64 id, number;
 	u64 last;		/* time of the last ACK */
 	u32 target;		/* the window decided on */
+	u32 initial;
 	u32 prr_delivered, count;
 	u8 state, paced;
 };
@@ -125,6 +126,8 @@ static __attribute__((noinline)) int describe(struct sock *sk, struct state *sta
 	e->new_state = how >> 8;
 	e->fallback = 0;
 	describe_sample(e, rs);
+	if (e->kind == START)
+		describe_pause(e, tcp_of(sk), e->now - flow->last);
 	describe_connection(e, sk);
 	return 0;
 }
@@ -178,7 +181,8 @@ int begin(u64 *context)
 	struct native_control *all = the_control();
 	struct state *state;
 
-	*flow = (struct flow){ .target = tcp_of(sk)->snd_cwnd };
+	*flow = (struct flow){ .target = tcp_of(sk)->snd_cwnd, .last = ktime() };
+	flow->initial = flow->target;
 	if (!all)
 		return 0;
 	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
@@ -209,13 +213,17 @@ int end(u64 *context)
 	return 0;
 }
 
-/* Called before the change of state, at which the algorithm decides: half the window until then. */
+/* Called before the change of state, at which the algorithm decides: half the window until then,
+ * unless the algorithm sets its window in recovery itself. */
 SEC("struct_ops/ssthresh")
 int threshold(u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
+	struct state *state = state_of(sk);
 	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
 
+	if (state && !(state->now.decision.flags & PRR))
+		return tcp_of(sk)->snd_ssthresh;
 	flow_of(sk)->target = half;
 	return half;
 }
@@ -258,20 +266,30 @@ int undo(u64 *context)
 	return MAX(flow->target, 1u);
 }
 
-/* A restart: a segment leaves while nothing is in flight, after one RTT of idle time. */
+/* A restart: a segment leaves while nothing is in flight, after one RTT of idle time. The decision
+ * holds for this flight already. */
 SEC("struct_ops/cwnd_event")
 int restart(u64 *context)
 {
 	struct sock *sk = (struct sock *)context[0];
 	struct flow *flow = flow_of(sk);
+	struct tcp_sock *tp = tcp_of(sk);
 	struct state *state;
+	u64 silence;
 
-	if (context[1] != CA_EVENT_TX_START || ktime() - flow->last <= (u64)(tcp_of(sk)->srtt_us >> 3) * 1000)
+	if (context[1] != CA_EVENT_TX_START || !flow->id)
+		return 0;
+	silence = ktime() - flow->last;
+	if (silence <= (u64)(tp->srtt_us >> 3) * 1000)
 		return 0;
 	state = state_of(sk);
 	if (state) {
 		decide(sk, state, START, 0, NULL);
 		apply(sk, flow, &state->now.decision);
+		if (flow->state != CWR && flow->state != RECOVERY)
+			set_window(tp, flow->target);
+	} else {
+		restarts(tp, flow, silence);
 	}
 	return 0;
 }

@@ -40,7 +40,7 @@ struct flow {
 	u64 floor;		/* an answer that knows less than this event is of before a reduction */
 	u64 applied;		/* number of the event whose answer is in force */
 	u64 last;		/* time of the last ACK */
-	u32 slot, target;
+	u32 slot, target, initial;
 	u32 prr_delivered, count;
 	u8 state, fallback, paced, started;
 };
@@ -103,6 +103,8 @@ static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s
 	e->new_state = new_state;
 	e->fallback = flow->fallback;
 	describe_sample(e, rs);
+	if (kind == START)
+		describe_pause(e, tcp_of(sk), now - flow->last);
 	describe_connection(e, sk);
 	ring_submit(e, ONCE(all->quiet) ? NO_WAKEUP : 0);
 	return 0;

@@ -45,7 +45,7 @@ struct tcp_sock {
 	u16 tcp_header_len;
 	u32 mss_cache, snd_cwnd, snd_cwnd_clamp, snd_ssthresh, prior_cwnd, prr_out, max_packets_out;
 	u32 packets_out, sacked_out, lost_out, retrans_out, lost, delivered, delivered_ce;
-	u32 snd_una, snd_nxt, snd_wnd, srtt_us, data_segs_out, total_retrans, app_limited;
+	u32 snd_una, snd_nxt, snd_wnd, srtt_us, rttvar_us, data_segs_out, total_retrans, app_limited;
 	u64 bytes_acked;
 	u8 ecn_flags;
 	u8 is_cwnd_limited : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* The parts that Linux leaves to an algorithm with cong_control: PRR, and the rate that sizes
- * bursts; also Reno, for a flow whose algorithm does not answer. The includer defines `struct
- * flow`, which holds the target. */
+ * bursts, the restart after idle; also Reno, for a flow whose algorithm does not answer. The includer
+ * defines `struct flow`, which holds the target and the initial window. */
 #ifndef SELFCLOCK_WINDOW_H
 #define SELFCLOCK_WINDOW_H
 
@@ -44,6 +44,23 @@ INLINE u32 reno(struct tcp_sock *tp, struct flow *flow, int flag, u32 acked)
 		return cwnd;
 	flow->count -= cwnd;
 	return cwnd + 1;
+}
+
+/* Linux restarts the window after idle (RFC 5681, section 4.1) for no algorithm with cong_control.
+ * Like tcp_cwnd_restart(): halved for each timeout of the pause. The last segment left about a round
+ * trip before the last ACK, `silence` ns ago. A paced flow that the application does not limit has
+ * been held by the pacer. True if the window has changed. */
+INLINE bool restarts(struct tcp_sock *tp, struct flow *flow, u64 silence)
+{
+	u64 idle = silence / 1000 + (tp->srtt_us >> 3), timeout = timeout_of(tp), halvings;
+	u32 cwnd = tp->snd_cwnd, least = MIN(flow->initial, cwnd);
+
+	if (!timeout || idle <= timeout || cwnd <= least || (flow->paced && !tp->app_limited))
+		return 0;
+	halvings = (idle - 1) / timeout;
+	tp->snd_ssthresh = MAX(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
+	tp->snd_cwnd = flow->target = MAX(cwnd >> MIN(halvings, 31ull), least);
+	return 1;
 }
 
 /* Like tcp_update_pacing_rate(): sizes bursts of flows that are not paced. */

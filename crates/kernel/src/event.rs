@@ -146,7 +146,8 @@ pub mod kind {
     pub const STATE: u8 = 2;
     /// The last reduction was spurious.
     pub const UNDO: u8 = 3;
-    /// A segment leaves after an idle time.
+    /// A segment leaves after an idle time: `interval_us` is the time since the last ACK, `rtt_us`
+    /// the retransmission timeout, and `app_limited` says that the application was silent.
     pub const START: u8 = 4;
     /// The flow ends, or switches to another congestion control.
     pub const RELEASE: u8 = 5;

@@ -1,6 +1,8 @@
 //! Translation of kernel events into events of the algorithms, one rule at a time, as a recorder in
 //! the trace format sees them.
 
+use selfclock_congestion::entry::{AfterIdle, InRecovery};
+use selfclock_congestion::registry::ENTRIES;
 use selfclock_congestion::trace::{Reader, Record, Recorder};
 use selfclock_congestion::{Bytes, Controller, Duration, Event, Selection, Setup};
 use selfclock_kernel::bridge::{Answer, Bridge, Flow, NO_THRESHOLD, flags};
@@ -115,7 +117,7 @@ fn an_ack_advances() {
             cwnd: 10,
             ssthresh: NO_THRESHOLD,
             pacing: 0,
-            flags: flags::PRR | flags::EXTRAPOLATE,
+            flags: flags::PRR | flags::EXTRAPOLATE | flags::RESTART,
             slope: 0
         }
     );
@@ -216,6 +218,133 @@ fn timeouts_and_undo() {
     assert_eq!(answers.iter().map(|answer| answer.cwnd).collect::<Vec<_>>(), [10, 12, 1, 1, 12]);
 }
 
+/// Who sets the window in recovery, and whose window restarts after idle, reaches the kernel part
+/// as the registry declares it.
+#[test]
+fn what_the_kernel_part_may_do_to_the_window() {
+    for entry in ENTRIES {
+        let (answers, _) = tell(entry.name, &[first()]);
+        let prr = entry.recovery == InRecovery::Transport;
+        assert_eq!(answers[0].flags & flags::PRR != 0, prr, "{}", entry.name);
+        let restarts = entry.after_idle == AfterIdle::Restarts;
+        assert_eq!(answers[0].flags & flags::RESTART != 0, restarts, "{}", entry.name);
+    }
+}
+
+/// RFC 5681, section 4.1, as `tcp_cwnd_restart` of Linux: 15 s are 60 timeouts of 220 ms and more, so
+/// ten segments are left of any window; 500 ms halve it twice. BBR and the other models keep theirs.
+/// A flow that the pacer has held, and the first data, have not paused.
+#[test]
+fn a_window_restarts_after_idle() {
+    let begun = KernelEvent { data_segs_out: 200, cwnd: 10, ..first() };
+    let mut grown = vec![begun];
+    for _ in 0..75 {
+        grown.push(KernelEvent { cwnd_limited: 1, ..ack(&grown[grown.len() - 1]) });
+    }
+    let last = grown[grown.len() - 1];
+    let start = |silence_us: i32| KernelEvent {
+        interval_us: silence_us,
+        rtt_us: 220_000,
+        app_limited: 1,
+        flag: 0,
+        ..next(&last, kind::START)
+    };
+    for (silence_us, left) in [(15_000_000, 10), (480_000, 160 / 4), (190_000, 160)] {
+        let mut events = grown.clone();
+        events.push(start(silence_us));
+        let (answers, told) = tell("reno", &events);
+        assert_eq!(answers[75].cwnd, 160, "slow start");
+        assert_eq!(answers[76].cwnd, left, "{silence_us} us");
+        let [.., Event::Resumed(resumed), Event::Sent(sent)] = told[..] else { panic!("{told:?}") };
+        assert_eq!(resumed.idle, Duration::from_microseconds(silence_us as u64 + 20_000));
+        assert_eq!(resumed.timeout, Duration::from_milliseconds(220));
+        assert_eq!(sent.now, resumed.now);
+    }
+    for (name, held) in [("bbr3", false), ("bbr3", true), ("prague", false), ("xcp", false)] {
+        let mut events = grown.clone();
+        events.push(KernelEvent { app_limited: u8::from(!held), ..start(15_000_000) });
+        let (answers, told) = tell(name, &events);
+        assert_eq!(answers[75].cwnd, answers[76].cwnd, "{name}");
+        let resumptions = told.iter().filter(|event| matches!(event, Event::Resumed(_))).count();
+        assert_eq!(resumptions, usize::from(!held), "{name}");
+    }
+    let (_, told) = tell("reno", &[first(), KernelEvent { data_segs_out: 0, ..start(15_000_000) }]);
+    assert!(told.iter().all(|event| !matches!(event, Event::Resumed(_))), "{told:?}");
+}
+
+/// A path without a bound on its rate, whose receiver acknowledges each flight of up to 64 kB
+/// segments at once, as over a virtual link with GRO: 25 us a round trip and 100 ns a segment. The
+/// window stays below 2.25 BDP and what 100 ms of the rate deliver, and nothing is a restart.
+#[test]
+fn one_ack_per_flight_in_the_kernel() {
+    let selection = Selection::from_label("bbr3").expect("listed");
+    let mut event = KernelEvent { data_segs_out: 0, srtt_us: 25, ..first() };
+    let mut flow = Flow::new(&event, |setup| selection.controller(setup));
+    let mut cwnd = flow.on(&event).cwnd;
+    let mut fastest = 0.0_f64;
+    for _ in 0..200_000 {
+        // The send buffer allows 4 MB.
+        let flight = cwnd.min(2_800);
+        let took_us = 25 + flight / 10;
+        fastest = fastest.max(f64::from(flight) / f64::from(took_us) * 1e6);
+        event = KernelEvent {
+            now: event.now + u64::from(took_us) * 1000,
+            number: event.number + 1,
+            kind: kind::ACK,
+            flag: 0x404,
+            bytes_acked: event.bytes_acked + u64::from(flight) * u64::from(MSS),
+            prior_delivered: event.tp_delivered,
+            tp_delivered: event.tp_delivered.wrapping_add(flight),
+            delivered: flight as i32,
+            interval_us: took_us as i32,
+            acked_sacked: flight,
+            rtt_us: took_us as i32,
+            data_segs_out: event.data_segs_out.wrapping_add(flight),
+            prior_in_flight: flight,
+            max_packets_out: flight,
+            cwnd_limited: u8::from(flight == cwnd),
+            ..event
+        };
+        cwnd = flow.on(&event).cwnd;
+        let bound = fastest * (0.1 + 2.25 * 305e-6) + 2.0;
+        assert!(f64::from(cwnd) <= bound.max(2_800.0 * 4.25), "{cwnd} segments, {bound}");
+    }
+    let per_flight = 2_800.0 * (2.25 + 1.0) + 2.0;
+    assert!(f64::from(cwnd) <= per_flight, "{cwnd} segments: one flight of aggregation, not all of them");
+}
+
+/// The kernel counts segments in 32 bits, and a segment may change its size: neither is a step
+/// backwards of what has been delivered.
+#[test]
+fn counts_of_the_kernel_overflow() {
+    let begun = KernelEvent { tp_delivered: u32::MAX - 1, ..first() };
+    let sample = |before: &KernelEvent| KernelEvent {
+        tp_delivered: before.tp_delivered.wrapping_add(2),
+        prior_delivered: before.tp_delivered,
+        delivered: 2,
+        interval_us: 20_000,
+        ..ack(&KernelEvent { tp_delivered: 0, ..*before })
+    };
+    let one = sample(&begun);
+    let smaller = KernelEvent { mss: 724, ..sample(&one) };
+    let selection = Selection::from_label("bbr3").expect("listed");
+    let mut flow = Flow::new(&begun, |setup| Recorder::new(&selection, setup));
+    for event in [begun, one, smaller] {
+        flow.on(&event);
+    }
+    let events = told(flow);
+    let totals: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let Event::Acknowledged(event) = event { event.rate } else { None })
+        .map(|rate| (rate.delivered_total, rate.prior_delivered))
+        .collect();
+    let base = u64::from(u32::MAX - 1) * 1448;
+    assert_eq!(
+        totals,
+        [(Bytes(base + 2 * 1448), Bytes(base)), (Bytes(base + 2 * 1448 + 2 * 724), Bytes(base + 2 * 1448))]
+    );
+}
+
 /// A segment after an idle time is reported once, not again with the next ACK.
 #[test]
 fn restart_from_idle() {
@@ -262,7 +391,7 @@ fn rate_samples_and_pacing() {
     flow.on(&begun);
     flow.on(&sample);
     let wire = flow.control().decision().pacing.expect("paced").bytes_per_second();
-    assert_eq!(answers[1].flags, flags::PRR | flags::PACE);
+    assert_eq!(answers[1].flags, flags::PACE, "neither PRR nor a restart after idle");
     assert!((answers[1].pacing as f64 - wire * 1448.0 / 1500.0).abs() < 1.0);
 }
 

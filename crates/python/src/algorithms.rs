@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use selfclock_congestion::Registry;
-use selfclock_congestion::entry::Entry;
+use selfclock_congestion::entry::{Entry, Part};
 use selfclock_congestion::parameter::{Kind, Parameter};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
@@ -69,6 +69,10 @@ fn entry(registry: &Registry, entry: Entry) -> Value {
     let Entry { name, about, source, parameters, .. } = entry;
     let mut row = row(name, entry.part.name(), about, source, parameters);
     row["marks"] = entry.marks.name().into();
+    if matches!(entry.part, Part::Window | Part::Model) {
+        row["recovery"] = entry.recovery.name().into();
+        row["after_idle"] = entry.after_idle.name().into();
+    }
     row["router"] = json!(entry.router.map(|router| {
         json!({ "mechanism": router.mechanism, "everywhere": router.everywhere, "without": router.without })
     }));

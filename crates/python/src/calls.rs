@@ -43,6 +43,7 @@ methods! {
     Timeout = "on_timeout",
     RecoveryEnded = "on_recovery_ended",
     SpuriousLoss = "on_spurious_loss",
+    Resumed = "on_resumed",
     Sent = "on_sent",
 }
 

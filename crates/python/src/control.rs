@@ -13,7 +13,7 @@ use pyo3::types::{PyBool, PyInt, PyString, PyType};
 use selfclock_congestion as congestion;
 use selfclock_congestion::custom::Custom;
 use selfclock_congestion::decision::Pacing;
-use selfclock_congestion::entry::{Entry, Marks};
+use selfclock_congestion::entry::{Entry, InRecovery, Marks};
 use selfclock_congestion::failure::Reason;
 use selfclock_congestion::parameter::{Kind, Parameter, ParameterError, Value, magnitude};
 use selfclock_congestion::part::ModelPart;
@@ -238,6 +238,9 @@ impl CongestionControl {
     /// The handshake is complete, and no data has left. Not called without a handshake.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_established(&self, event: &events::Established) {}
+    /// Data is about to leave after a pause. The window is kept unless this changes it.
+    #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
+    fn on_resumed(&self, event: &events::Resumed) {}
     /// A segment left.
     #[expect(unused_variables, clippy::unused_self, reason = "a derived class has a use for it")]
     fn on_sent(&self, event: &events::Sent) {}
@@ -274,6 +277,7 @@ struct Heard {
     ecn_echo: bool,
     recovery_ended: bool,
     spurious_loss: bool,
+    resumed: bool,
 }
 
 /// A registered class.
@@ -512,6 +516,9 @@ impl ModelPart for PythonModel {
     fn wants_rate_samples(&self) -> bool {
         self.algorithm.class.wants_rate_samples
     }
+    fn owns_window_in_recovery(&self) -> bool {
+        self.algorithm.class.entry.recovery == InRecovery::Algorithm
+    }
     fn on_established(&mut self, event: &congestion::Established, state: &mut WindowState) {
         if self.algorithm.class.heard.established {
             tell!(self, state, Established "on_established", event Established);
@@ -559,6 +566,11 @@ impl ModelPart for PythonModel {
         state.restore(before);
         if self.algorithm.class.heard.spurious_loss {
             tell!(self, state, SpuriousLoss "on_spurious_loss", event SpuriousLoss);
+        }
+    }
+    fn on_resumed(&mut self, event: &congestion::Resumed, state: &mut WindowState) {
+        if self.algorithm.class.heard.resumed {
+            tell!(self, state, Resumed "on_resumed", event Resumed);
         }
     }
     fn on_sent(&mut self, event: &congestion::Sent, state: &mut WindowState) {
@@ -634,11 +646,14 @@ pub fn register(
         ecn_echo: heard("on_ecn_echo")?,
         recovery_ended: heard("on_recovery_ended")?,
         spurious_loss: heard("on_spurious_loss")?,
+        resumed: heard("on_resumed")?,
     };
-    let wants_rate_samples = match own.getattr_opt("wants_rate_samples")? {
-        Some(wanted) => wanted.is_truthy()?,
-        None => false,
+    let declared = |attribute: &str| match own.getattr_opt(attribute)? {
+        Some(value) => value.is_truthy(),
+        None => Ok(false),
     };
+    let wants_rate_samples = declared("wants_rate_samples")?;
+    let owns_window_in_recovery = declared("owns_window_in_recovery")?;
     let declared: PyResult<Vec<_>> = parameters.into_iter().map(parameter).collect();
     let (parameters, values): (Vec<Parameter>, Vec<Value<'static>>) = declared?.into_iter().unzip();
     let entry = Entry {
@@ -647,6 +662,7 @@ pub fn register(
         source: kept(source),
         parameters: Box::leak(parameters.into_boxed_slice()),
         marks: if heard.ecn_echo { Marks::Once } else { Marks::Ignored },
+        recovery: if owns_window_in_recovery { InRecovery::Algorithm } else { InRecovery::Transport },
         ..Entry::MODEL
     };
     let number = calls::number_of(entry.name);

@@ -70,6 +70,20 @@ event! {
 }
 
 event! {
+    /// Data is about to leave after a pause: all that had been sent is acknowledged, and the
+    /// application or the receiver's window let no more be sent.
+    Resumed of congestion::Resumed {
+        /// Time of the event.
+        now_s: f64 = |event| event.now.seconds();
+        /// Time since the last segment left.
+        idle_s: f64 = |event| event.idle.seconds();
+        /// The retransmission timeout (RFC 6298). After a longer pause RFC 5681, section 4.1, lets
+        /// the window restart; a class does that itself.
+        timeout_s: f64 = |event| event.timeout.seconds();
+    }
+}
+
+event! {
     /// A segment of data left the sender.
     Sent of congestion::Sent {
         /// Time of the event.

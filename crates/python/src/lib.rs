@@ -56,8 +56,8 @@ mod _core {
     use super::environment::Environments;
     #[pymodule_export]
     use super::events::{
-        Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Sent,
-        SpuriousLoss, Timeout,
+        Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RateSample, RecoveryEnded, Resumed,
+        Sent, SpuriousLoss, Timeout,
     };
     #[pymodule_export]
     use super::examples::examples;

@@ -71,6 +71,9 @@ def command(
     screen = console()
     for algorithm in chosen:
         screen.print(f"[bold]{algorithm.name}[/bold] ({algorithm.part})\n{algorithm.about}\n{algorithm.source}\n")
+        if algorithm.recovery:
+            idle = f"after a pause longer than the retransmission timeout it {algorithm.after_idle}"
+            screen.print(f"In fast recovery the window is {algorithm.recovery}; {idle}.\n", highlight=False)
         for parameter in algorithm.parameters:
             default = f" = {parameter.default}" if parameter.default else ", required"
             default += f" with {parameter.requires}" if parameter.requires else ""

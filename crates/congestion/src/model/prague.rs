@@ -2,8 +2,8 @@
 //! 8257), paced, with Reno's increase and Reno's response to loss.
 //!
 //! Needs a path that marks early and a transport that reports how much was marked (accurate ECN
-//! feedback). Without pacing (`pacing = false`) it is DCTCP. Of the draft's optional parts, only
-//! the reduced RTT dependence is here, off by default.
+//! feedback). Without pacing and virtual round-trip time (`pacing = false`, `virtual_rtt = "0 s"`)
+//! it is DCTCP.
 
 use crate::decision::Pacing;
 use crate::decision::paced_at;
@@ -19,7 +19,7 @@ use crate::units::{Bytes, Duration, Time};
 pub const ENTRY: Entry = Entry {
     name: "prague",
     about: "Takes off half of the fraction that was marked, once per round trip, and adds a segment per round trip; \
-            paced. Needs early marking and accurate ECN feedback; DCTCP where pacing is off.",
+            paced. Needs early marking and accurate ECN feedback; DCTCP with pacing and virtual_rtt off.",
     source: "draft-briscoe-iccrg-prague-congestion-control, RFC 8257",
     parameters: Parameters::TABLE,
     marks: Marks::InProportion,
@@ -40,10 +40,11 @@ parameters! {
         loss_beta: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99),
             source "RFC 5681 section 3.1, equation 4";
         /// Round-trip time that shorter ones are taken for, so that the rate depends less on it;
-        /// zero: none are. The draft has 25 ms.
-        virtual_rtt: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, 1.0),
-            source "our choice: as in RFC 8257, which has none";
-        /// Space segments. Off: DCTCP.
+        /// zero: none are, as in RFC 8257. It holds from the beginning; the reference implementation
+        /// waits for some round trips after slow start.
+        virtual_rtt: Duration = Duration::from_milliseconds(25), shown "25 ms", unit "s", range (0.0, 1.0),
+            source "draft-briscoe-iccrg-prague-congestion-control: reduced RTT-dependence";
+        /// Space segments. Off, and without a virtual round-trip time: DCTCP.
         pacing: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "draft-briscoe-iccrg-prague-congestion-control";
         /// Pacing rate in windows per round-trip time in slow start.
@@ -187,7 +188,7 @@ mod tests {
     use crate::fixtures::{avoiding, loss};
     use crate::model::harness::{Bench, Path};
     use crate::random::Random;
-    use crate::registry::Selection;
+    use crate::registry::Registry;
 
     /// Each segment is marked with the same probability p, independently. Marks reduce the window
     /// once, and again only when all data sent by then is acknowledged: a round trip of W ACKs, and
@@ -249,8 +250,10 @@ mod tests {
         assert_eq!(state.ssthresh, kept);
     }
 
+    /// With DCTCP's dependence on the round-trip time, which its formulas have.
     fn bench(path: Path, starts: &[f64]) -> Bench {
-        Bench::new(path, Selection::model("prague").expect("it is listed"), starts)
+        let selection = Registry::built_in().read("prague:virtual_rtt=0s").expect("it is listed");
+        Bench::new(path, selection, starts)
     }
 
     /// Alizadeh et al., "Data center TCP (DCTCP)", SIGCOMM 2010, section 3.3, for one flow: the
@@ -323,8 +326,7 @@ mod tests {
     /// rate grows like Reno's at the virtual one.
     #[test]
     fn virtual_round_trip_time() {
-        let virtual_rtt = Duration::from_milliseconds(25);
-        let mut prague = Prague::new(Parameters { virtual_rtt, ..Parameters::default() });
+        let mut prague = Prague::new(Parameters::default());
         let mut state = avoiding(100.0);
         for _ in 0..100 {
             prague.on_ack(&ack_at(0.1, 0.005), &mut state);
@@ -360,7 +362,7 @@ mod tests {
                 ..DuplicateAck::new(now, 1)
             }
         };
-        let mut prague = Prague::new(Parameters::default());
+        let mut prague = Prague::new(Parameters { virtual_rtt: Duration::ZERO, ..Parameters::default() });
         let mut state = avoiding(100.0);
         prague.on_duplicate_ack(&duplicate(0), &mut state);
         let event = |acknowledged| Acknowledged {

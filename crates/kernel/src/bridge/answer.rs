@@ -14,6 +14,9 @@ pub mod flags {
     pub const EXTRAPOLATE: u32 = 4;
     /// The algorithm has failed: Reno must take over at once.
     pub const GIVE_UP: u32 = 8;
+    /// The window restarts after a pause longer than the retransmission timeout. The kernel part
+    /// does that before an answer can come.
+    pub const RESTART: u32 = 16;
 }
 
 /// The kernel's `TCP_INFINITE_SSTHRESH`.
@@ -47,6 +50,9 @@ impl Answer {
         let mut flags = if decision.pacing.is_some() { 0 } else { flags::EXTRAPOLATE };
         if !control.owns_window_in_recovery() {
             flags |= flags::PRR;
+        }
+        if control.restarts_after_idle() {
+            flags |= flags::RESTART;
         }
         let pacing = decision.pacing.map_or(0, |pacing| {
             flags |= flags::PACE;

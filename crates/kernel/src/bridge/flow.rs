@@ -8,7 +8,7 @@ use selfclock_congestion::composition::Composition;
 use selfclock_congestion::trace::Recorder;
 use selfclock_congestion::{
     Acknowledged, Algorithm, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, Event,
-    LossDetected, MssChanged, PeerOption, ProbePart, Rate, RateSample, RecoveryEnded, Sent, Setup,
+    LossDetected, MssChanged, PeerOption, ProbePart, Rate, RateSample, RecoveryEnded, Resumed, Sent, Setup,
     SpuriousLoss, Time, Timeout,
 };
 
@@ -68,6 +68,9 @@ pub struct Flow<C> {
     acked: (u64, u64),
     last: KernelEvent,
     history: LossHistory,
+    /// `tp_delivered` as last counted, and the payload delivered so far: segments change their size,
+    /// and their number overflows.
+    delivered: (u32, u64),
     minimum_rtt_us: Option<u32>,
     duplicates: u32,
     /// `data_segs_out` as last reported to the algorithm.
@@ -119,6 +122,7 @@ impl<C: Control> Flow<C> {
             acked: (first.bytes_acked, first.bytes_acked),
             last: *first,
             history: LossHistory::default(),
+            delivered: (first.tp_delivered, u64::from(first.tp_delivered) * u64::from(first.mss)),
             minimum_rtt_us: None,
             duplicates: 0,
             sent: first.data_segs_out,
@@ -203,6 +207,7 @@ impl<C: Control> Flow<C> {
                 self.tell(SpuriousLoss::new(now));
             }
             kind::START => {
+                self.resume(event, now);
                 let mss = Bytes(event.mss.into());
                 // The segment itself is not counted yet.
                 self.sent = event.data_segs_out.wrapping_add(1);
@@ -210,6 +215,25 @@ impl<C: Control> Flow<C> {
             }
             _ => {}
         }
+    }
+
+    /// A segment leaves after a pause: the fields of a rate sample say how long ago the last ACK
+    /// came, and the retransmission timeout. The last segment left about a round trip before that
+    /// ACK. The first data of a connection are no resumption; and a paced flow that the application
+    /// does not limit has been held by the pacer. Records without these fields are of pauses that
+    /// were longer than a round trip.
+    fn resume(&mut self, event: &KernelEvent, now: Time) {
+        let is_known = event.rtt_us > 0;
+        let is_paced = self.control.controller().decision().pacing.is_some();
+        if event.data_segs_out == 0 || is_known && is_paced && event.app_limited == 0 {
+            return;
+        }
+        let (silence, timeout) = if is_known {
+            (event.interval_us.max(0) as u32, microseconds(event.rtt_us as u32))
+        } else {
+            (0, Duration::from_picoseconds(u64::MAX))
+        };
+        self.tell(Resumed::new(now, microseconds(silence.saturating_add(event.srtt_us)), timeout));
     }
 
     #[cfg(target_arch = "bpf")]
@@ -391,8 +415,12 @@ impl<C: Control> Flow<C> {
             sample.interval = Duration::from_microseconds(interval);
         }
         sample.delivered = bytes(event.delivered.max(0) as u32);
-        sample.delivered_total = bytes(event.tp_delivered);
-        sample.prior_delivered = bytes(event.prior_delivered);
+        let (counted, payload) = &mut self.delivered;
+        *payload += u64::from(event.tp_delivered.wrapping_sub(*counted)) * mss;
+        *counted = event.tp_delivered;
+        let since = bytes(event.tp_delivered.wrapping_sub(event.prior_delivered));
+        sample.delivered_total = Bytes(*payload);
+        sample.prior_delivered = sample.delivered_total.saturating_sub(since);
         sample.newly_acked = bytes(event.acked_sacked);
         sample.newly_lost = bytes(event.losses.max(0) as u32);
         sample.lost = bytes(lost);

@@ -9,6 +9,10 @@ use crate::units::{Duration, Time};
 /// ExtraAckedFilterLen of section 2.12, in round trips; one in Startup (section 5.5.9).
 const EXTRA_ACKED_ROUNDS: u64 = 10;
 
+/// Longest silence between ACKs that the window bridges, in seconds: `bbr_extra_acked_max_us` of
+/// Linux.
+const LONGEST_AGGREGATION: f64 = 0.1;
+
 /// BBR.max_bw_filter, section 5.5.6: the largest delivery rates of two cycles of ProbeBW, in bytes
 /// per second.
 #[derive(Clone, Debug, Default)]
@@ -31,7 +35,7 @@ impl MaxBw {
     }
 
     /// AdvanceMaxBwFilter. Our choice, as in Linux: a cycle without a sample keeps the old maximum.
-    pub fn advance(&mut self) {
+    pub const fn advance(&mut self) {
         if self.this_cycle > 0.0 {
             *self = Self { last_cycle: self.this_cycle, this_cycle: 0.0 };
         }
@@ -108,14 +112,20 @@ pub struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// The maximum of the last round trips.
-    pub const fn get(&self) -> f64 {
-        self.maximum.get()
+    /// The maximum of the last round trips, at this bandwidth. Not in the draft, where only C.cwnd
+    /// bounds a sample, which the maximum itself then raises: Linux allows what the bandwidth
+    /// delivers in 100 ms (`bbr_extra_acked_max_us`).
+    pub const fn get(&self, bw: f64) -> f64 {
+        self.maximum.get().min(bw * LONGEST_AGGREGATION)
     }
 
-    /// The interval begins now: at the beginning of the connection and after an idle period.
+    /// The interval begins now: at the beginning of the connection and after an idle period. What
+    /// was delivered in the interval before does not belong to it, as in Linux (`ack_epoch_acked =
+    /// 0`); the draft moves the beginning alone, which turns all that was delivered until then into
+    /// a surplus.
     pub const fn begin(&mut self, now: Time) {
         self.interval_start = now;
+        self.delivered = 0.0;
     }
 
     /// UpdateACKAggregation: an ACK at this bandwidth and window.
@@ -156,6 +166,54 @@ mod tests {
             rounds.round(2.5e6, 0, 40_000);
         }
         assert_eq!(rounds.bbr.path.max_bw.get(), 2.5e6);
+    }
+
+    /// A path that acknowledges a whole flight with one ACK, for minutes: 100 kbyte every 10 ms, or
+    /// all that the window allows on a path of unbounded rate. Nothing pauses, so no epoch is
+    /// extended: the aggregation is one flight, and what bridges it is at most 100 ms of the
+    /// bandwidth. So the window is at most 2.25 BDP (section 5.6.1), one flight, and the two segments
+    /// of ProbeBW_UP; in Startup, which does not cut, an ACK more.
+    #[test]
+    fn one_ack_per_flight_does_not_raise_the_window_for_ever() {
+        let mut rounds = Rounds::new();
+        for _ in 0..20_000 {
+            let flight = ((rounds.state.cwnd * 1000.0) as u64).min(100_000);
+            rounds.flight(0.01, flight);
+            let window = rounds.state.cwnd * 1000.0;
+            let startup = if rounds.phase() == Phase::Startup { 100_000.0 } else { 0.0 };
+            assert!(window < 3.25 * 100_000.0 + 2_001.0 + startup, "{window} at {} s", rounds.now);
+        }
+        assert!(
+            rounds.state.cwnd >= 200.0,
+            "C.cwnd > 2 BDP, the draft's test of aggregation: {}",
+            rounds.state.cwnd
+        );
+    }
+
+    /// Bursts of 100 kbyte that do not fill the path, with a pause before each, from the beginning
+    /// of the connection: not one byte of an earlier burst counts as aggregation. The window is that
+    /// of the test above; Startup may never end, and does not cut.
+    #[test]
+    fn bursts_of_an_application_are_no_aggregation() {
+        let mut rounds = Rounds::new();
+        for _ in 0..10_000 {
+            rounds.resume(0.16);
+            rounds.flight(0.04, 100_000);
+            assert!(rounds.bbr.path.extra_acked.get(f64::INFINITY) <= 100_000.0);
+        }
+        assert!(rounds.state.cwnd <= 2.25 * 100.0 + 100.0 + 2.0 + 100.0, "{}", rounds.state.cwnd);
+    }
+
+    /// Linux: "Max extra_acked is clamped by cwnd and bw * bbr_extra_acked_max_us (100 ms)".
+    #[test]
+    fn aggregation_beyond_100_ms_is_not_bridged() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeCruise);
+        rounds.state.cwnd = 10_000.0;
+        rounds.flight(0.001, 5_000_000);
+        let extra = rounds.bbr.path.extra_acked.get(f64::INFINITY);
+        assert!(extra > 4_000_000.0, "{extra}");
+        assert_eq!(rounds.bbr.path.extra_acked.get(1e6), 1e5);
     }
 
     /// Now() of OnInit: the filters of a flow that begins late are not as old as the simulation.

@@ -41,9 +41,9 @@ mod undo;
 pub use parameters::Parameters;
 
 use crate::decision::{Pacing, Phase};
-use crate::entry::{Entry, Need};
+use crate::entry::{Entry, InRecovery, Need};
 use crate::event::{
-    Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Sent, SpuriousLoss, Timeout,
+    Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Resumed, Sent, SpuriousLoss, Timeout,
 };
 use crate::part::ModelPart;
 use crate::state::{Setup, WindowBefore, WindowState};
@@ -65,6 +65,7 @@ pub const ENTRY: Entry = Entry {
     source: "draft-ietf-ccwg-bbr-06",
     parameters: Parameters::TABLE,
     needs: &[Need::Pacing],
+    recovery: InRecovery::Algorithm,
     ..Entry::MODEL
 };
 
@@ -82,6 +83,8 @@ pub struct Bbr3 {
     undo: Undo,
     probe_rtt_samples: AppLimited,
     idle_restart: bool,
+    /// Time of the last ACK, and the window before it as SaveCwnd would have saved it, in bytes.
+    before_ack: (Time, f64),
     pacing_rate: PacingRate,
     paced_by_rtt: bool,
 }
@@ -97,6 +100,7 @@ impl Bbr3 {
             undo: Undo::default(),
             probe_rtt_samples: AppLimited::default(),
             idle_restart: false,
+            before_ack: (Time::ZERO, 0.0),
             pacing_rate: PacingRate::default(),
             paced_by_rtt: false,
         }
@@ -113,6 +117,7 @@ impl Bbr3 {
         state: &mut WindowState,
     ) {
         self.path.first_event(now);
+        self.before_ack = (now, self.unmodulated_cwnd(state));
         let sample = rate.map(|rate| {
             self.path.round.delivered = self.path.round.delivered.max(rate.delivered_total);
             let mut sample = Sample::new(now, in_flight, state.cwnd, rate);
@@ -179,7 +184,7 @@ impl Bbr3 {
         if !matches!(self.state, State::ProbeRtt(_)) && self.path.min_rtt.is_expired && !self.idle_restart {
             self.save_cwnd(state);
             self.state = State::ProbeRtt(probe_rtt::State::Draining);
-            self.cycle.stop();
+            self.cycle.interrupt();
             self.path.round.restart();
             self.probe_rtt_samples.begin(delivered);
         }
@@ -250,7 +255,7 @@ impl Bbr3 {
         // QuantizationBudget
         let is_up = self.state.phase() == Phase::ProbeUp;
         let quanta = if is_up { 2.0 * path.mss } else { 0.0 };
-        let max_inflight = (bdp + path.extra_acked.get()).max(minimum) + quanta;
+        let max_inflight = (bdp + path.extra_acked.get(path.bw)).max(minimum) + quanta;
         let mut cwnd = path.bytes(state.cwnd);
         if path.full_bw.is_reached {
             cwnd = (cwnd + newly_acked).min(max_inflight);
@@ -275,6 +280,14 @@ impl Bbr3 {
         self.recovery.prior_cwnd = self.unmodulated_cwnd(state);
     }
 
+    /// SaveCwnd at the detection of a loss: the window from before the ACK that revealed it, if one
+    /// did, since the response to that ACK has lowered it.
+    fn save_cwnd_at(&mut self, now: Time, state: &WindowState) {
+        let (at, before) = self.before_ack;
+        let current = self.unmodulated_cwnd(state);
+        self.recovery.prior_cwnd = if at == now { current.max(before) } else { current };
+    }
+
     /// SaveStateUponLoss.
     fn save_state(&mut self, now: Time, state: &WindowState) {
         self.undo.save(now, self.unmodulated_cwnd(state), &self.path);
@@ -295,6 +308,12 @@ impl ModelPart for Bbr3 {
 
     fn wants_rate_samples(&self) -> bool {
         true
+    }
+
+    /// Section 5.6.4.4: "When a BBR sender is in Fast Recovery it uses the response described in"
+    /// section 5.5.10, and nothing else.
+    fn owns_window_in_recovery(&self) -> bool {
+        ENTRY.recovery == InRecovery::Algorithm
     }
 
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
@@ -328,7 +347,7 @@ impl ModelPart for Bbr3 {
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         self.path.first_event(event.now);
         self.save_state(event.now, state);
-        self.save_cwnd(state);
+        self.save_cwnd_at(event.now, state);
         self.recovery.is_fast = true;
         self.note_loss(state);
     }
@@ -381,21 +400,24 @@ impl ModelPart for Bbr3 {
         }
     }
 
-    /// HandleRestartFromIdle, section 5.4.1. Our choice: with nothing in flight, and not after a
-    /// timeout, the application had nothing to send.
+    /// HandleRestartFromIdle, section 5.4.1: "if (C.inflight == 0 && C.app_limited)". A silence no
+    /// longer than the interval between two segments is the pacer's, not the application's.
+    fn on_resumed(&mut self, event: &Resumed, state: &mut WindowState) {
+        self.path.first_event(event.now);
+        if event.idle <= self.pacing_rate.interval() {
+            return;
+        }
+        self.idle_restart = true;
+        self.path.extra_acked.begin(event.now);
+        match &self.state {
+            State::ProbeBw(_) => self.set_pacing_rate(1.0),
+            State::ProbeRtt(probe) if probe.is_time_over(event.now) => self.exit_probe_rtt(event.now, state),
+            _ => {}
+        }
+    }
+
     fn on_sent(&mut self, event: &Sent, state: &mut WindowState) {
         self.path.first_event(event.now);
-        if event.in_flight <= event.size && !self.recovery.is_after_timeout() {
-            self.idle_restart = true;
-            self.path.extra_acked.begin(event.now);
-            match &self.state {
-                State::ProbeBw(_) => self.set_pacing_rate(1.0),
-                State::ProbeRtt(probe) if probe.is_time_over(event.now) => {
-                    self.exit_probe_rtt(event.now, state)
-                }
-                _ => {}
-            }
-        }
         if event.in_flight.get() as f64 + self.path.mss > self.path.bytes(state.cwnd) {
             self.path.round.note_cwnd_limited();
         }
@@ -516,6 +538,62 @@ mod tests {
         println!("BBR: {up:.3} of ten times the rate; {down:.1} packets in the queue after a tenth of it");
         assert!(up > 0.9, "{up}");
         assert!(down < 0.5 * 34.5, "{down}");
+    }
+
+    /// Section 5.3.4.3: an idle period is "a sufficient attempt to drain the queue", and no ProbeRTT
+    /// follows it; one ACK per flight is none, so ProbeRTT comes.
+    #[test]
+    fn only_a_pause_replaces_probe_rtt() {
+        for pauses in [false, true] {
+            let mut rounds = Rounds::new();
+            rounds.until(Phase::ProbeCruise);
+            let mut probed = false;
+            for _ in 0..1000 {
+                if pauses {
+                    rounds.resume(0.1);
+                }
+                rounds.flight(0.04, 100_000);
+                probed |= rounds.phase() == Phase::ProbeRtt;
+            }
+            assert_eq!(probed, !pauses);
+        }
+    }
+
+    /// SaveCwnd keeps the window "before entering recovery": also if the ACK that reveals the loss
+    /// lowers it before the transport reports the loss.
+    #[test]
+    fn the_window_before_the_loss_is_restored() {
+        let mut rounds = Rounds::new();
+        rounds.until(Phase::ProbeUp);
+        let before = rounds.state.cwnd * 1000.0;
+        rounds.round(2.5e6, 10_000, 90_000);
+        assert!(rounds.state.cwnd * 1000.0 < before);
+        let now = Time::ZERO + Duration::from_seconds(rounds.now);
+        rounds.bbr.on_loss(&LossDetected::new(now, Bytes(100_000)), &mut rounds.state);
+        assert_eq!(rounds.bbr.recovery.prior_cwnd, before);
+    }
+
+    /// The rate falls to a third, with a buffer that drops nothing: only the filter can notice. It
+    /// forgets within two cycles of at most 3 s each (section 5.3.3.8), which the queue of then three
+    /// BDP and ProbeRTT prolong; 30 s are ten cycles. Afterwards the queue is what it is at a
+    /// constant rate, a quarter of a BDP at most (see `one_flow`), in BDP of the new rate; twice that
+    /// is allowed. A fall to a fifth is too much for a buffer without an end: round trips become
+    /// longer than ProbeRTTInterval, and no sample is free of ProbeRTT.
+    #[test]
+    fn the_bandwidth_is_forgotten_although_probe_rtt_cuts_off_the_probes() {
+        for (before, after, rtt) in
+            [(20e6, 6e6, 0.06), (20e6, 8e6, 0.06), (50e6, 15e6, 0.04), (10e6, 3e6, 0.1)]
+        {
+            let mut path = Path::new(before, rtt, 1.0);
+            path.buffer = 100_000;
+            let mut bench = bench(path, &[0.0]);
+            bench.run(15.0);
+            bench.set_rate(after);
+            bench.run(90.0);
+            let queue = bench.mean_queue(60.0, 90.0) / (path.bdp() * after / before);
+            println!("BBR, {before:e} to {after:e} bit/s: queue {queue:.3} BDP");
+            assert!(queue < 0.5, "{queue} BDP");
+        }
     }
 
     /// A transport without delivery rate samples: no model, and about two initial windows.

@@ -20,6 +20,11 @@ impl PacingRate {
         self.rate
     }
 
+    /// Between full segments; none at rate zero.
+    pub fn interval(&self) -> Duration {
+        self.interval.unwrap_or(Duration::ZERO)
+    }
+
     /// Sets the rate, for segments of `mss` bytes.
     pub fn set(&mut self, rate: f64, mss: f64) {
         if rate != self.rate {

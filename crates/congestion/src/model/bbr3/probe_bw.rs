@@ -96,6 +96,10 @@ pub struct Cycle {
     is_bw_probe_sample: bool,
     prev_probe_too_high: bool,
     prev_probe_precautionary: bool,
+    /// The bandwidth filter has advanced since the last probe began, and since the last ProbeRTT.
+    has_advanced: bool,
+    /// ProbeRTT has ended a cycle in which it had not.
+    is_filter_due: bool,
 }
 
 impl Cycle {
@@ -107,11 +111,20 @@ impl Cycle {
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
+            has_advanced: false,
+            is_filter_due: false,
         }
     }
 
+    /// ProbeRTT begins, and ends the cycle.
+    pub const fn interrupt(&mut self) {
+        self.is_filter_due |= !self.has_advanced;
+        self.has_advanced = false;
+        self.stop();
+    }
+
     /// The ACKs of the next round trip are the last of a probe.
-    pub const fn stop(&mut self) {
+    const fn stop(&mut self) {
         self.ack_phase = AckPhase::ProbeStopping;
     }
 
@@ -147,6 +160,7 @@ impl Cycle {
     /// StartProbeBW_UP.
     fn start_up(&mut self, sample: &Sample, path: &mut Path) -> State {
         self.is_bw_probe_sample = true;
+        self.has_advanced = false;
         self.ack_phase = AckPhase::ProbeStarting;
         path.round.restart();
         path.full_bw.restart(sample.rate);
@@ -196,6 +210,19 @@ impl Cycle {
         path.full_bw.is_now
     }
 
+    /// AdvanceMaxBwFilter, once for each probe. By the letter of AdaptLongTermModel a probe that
+    /// ProbeRTT cuts off never advances the filter: the end of the probe falls into ProbeRTT, and the
+    /// samples of the next round trip count as application-limited. Where the queue makes a cycle
+    /// last as long as ProbeRTTInterval, each is cut off, and the filter keeps a bandwidth that the
+    /// path had minutes ago; yet it "covers a time period extending over the past two ProbeBW cycles"
+    /// (section 5.5.6). Our choice, as in Chromium (`has_advanced_max_bw`): it advances as soon as it
+    /// can.
+    const fn advance_filter(&mut self, path: &mut Path) {
+        self.is_filter_due = false;
+        self.has_advanced = true;
+        path.max_bw.advance();
+    }
+
     /// AdaptLongTermModel; true if it decided a transition.
     fn adapt_long_term_model(
         &mut self,
@@ -211,7 +238,7 @@ impl Cycle {
                     self.ack_phase = AckPhase::None;
                     if let Some(phase) = phase.as_deref_mut() {
                         if !sample.is_app_limited {
-                            path.max_bw.advance();
+                            self.advance_filter(path);
                         }
                         if self.prev_probe_precautionary && !self.prev_probe_too_high {
                             *phase = self.start_refill(path);
@@ -220,6 +247,9 @@ impl Cycle {
                     }
                 }
                 AckPhase::None | AckPhase::Refilling => {}
+            }
+            if self.is_filter_due && phase.is_some() && !sample.is_app_limited {
+                self.advance_filter(path);
             }
         }
         if !path.is_inflight_too_high(sample) && path.bounds.inflight_longterm.is_finite() {

@@ -76,11 +76,8 @@ impl AppLimited {
 mod tests {
     use super::*;
     use crate::decision::Phase;
-    use crate::event::Sent;
     use crate::model::bbr3::rig::{Rounds, bench};
     use crate::model::harness::Path;
-    use crate::part::ModelPart;
-    use crate::units::Duration;
 
     /// Section 5.3.4: every 5 s plus its own duration, half of the BDP for 200 ms and a round trip.
     #[test]
@@ -111,11 +108,9 @@ mod tests {
             rounds.round(2.5e6, 0, 10_000);
         }
         assert_eq!(rounds.phase(), Phase::ProbeRtt);
-        let sent =
-            |seconds| Sent::new(Time::ZERO + Duration::from_seconds(seconds), Bytes(1000), Bytes(1000));
-        rounds.bbr.on_sent(&sent(rounds.now + 0.1), &mut rounds.state);
+        rounds.resume(0.1);
         assert_eq!(rounds.phase(), Phase::ProbeRtt, "its 200 ms are not over");
-        rounds.bbr.on_sent(&sent(rounds.now + 1.0), &mut rounds.state);
+        rounds.resume(0.9);
         assert_eq!(rounds.phase(), Phase::ProbeCruise);
     }
 }

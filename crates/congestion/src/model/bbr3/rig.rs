@@ -2,13 +2,13 @@
 
 use super::{Bbr3, Parameters};
 use crate::decision::Phase;
-use crate::event::{Acknowledged, RateSample};
+use crate::event::{Acknowledged, RateSample, Resumed, Sent};
 use crate::fixtures::{ack_at, setup, state};
 use crate::model::harness::{Bench, Path};
 use crate::part::ModelPart;
 use crate::registry::Selection;
 use crate::state::{Setup, WindowState};
-use crate::units::{Bytes, Duration, Rate};
+use crate::units::{Bytes, Duration, Rate, Time};
 
 /// Flows of BBR that begin at these times on one path.
 pub fn bench(path: Path, starts: &[f64]) -> Bench {
@@ -55,6 +55,39 @@ impl Rounds {
                 is_app_limited: false,
             }),
             ..ack_at(self.now, 0.04)
+        };
+        self.bbr.on_ack(&event, &mut self.state);
+    }
+
+    /// Data leaves after a pause of so many seconds.
+    pub fn resume(&mut self, idle: f64) {
+        self.now += idle;
+        let (now, idle) = (Time::ZERO + Duration::from_seconds(self.now), Duration::from_seconds(idle));
+        let resumed = Resumed::new(now, idle, Duration::from_milliseconds(300));
+        self.bbr.on_resumed(&resumed, &mut self.state);
+    }
+
+    /// One ACK for a whole flight of so many bytes, the only one, after so many seconds.
+    pub fn flight(&mut self, seconds: f64, bytes: u64) {
+        let prior = self.delivered;
+        self.delivered += bytes;
+        self.now += seconds;
+        let now = Time::ZERO + Duration::from_seconds(self.now);
+        self.bbr.on_sent(&Sent::new(now, Bytes(1000), Bytes(bytes)), &mut self.state);
+        let event = Acknowledged {
+            size: Bytes(bytes),
+            in_flight: Bytes::ZERO,
+            rate: Some(RateSample {
+                delivery_rate: Rate::from_bits_per_second((bytes as f64 * 8.0 / seconds) as u64),
+                interval: Duration::from_seconds(seconds),
+                delivered: Bytes(bytes),
+                delivered_total: Bytes(self.delivered),
+                prior_delivered: Bytes(prior),
+                newly_acked: Bytes(bytes),
+                tx_in_flight: Bytes(bytes),
+                ..RateSample::default()
+            }),
+            ..ack_at(self.now, seconds)
         };
         self.bbr.on_ack(&event, &mut self.state);
     }
