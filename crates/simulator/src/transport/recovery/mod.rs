@@ -88,6 +88,10 @@ pub struct LossRecovery {
     /// SND.NXT at the last timeout or fast retransmit. Duplicate ACKs below it may come from
     /// segments sent twice, and begin no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
+    /// Time of that timeout or fast retransmit.
+    reduced: Time,
+    /// Whether the current event shows that a retransmission sent since then is lost.
+    retransmission_lost: bool,
     /// SND.NXT at the last response to a CE mark.
     echoed: Option<u64>,
     eifel: Eifel,
@@ -119,6 +123,8 @@ impl LossRecovery {
             before: Progress::default(),
             prr: None,
             recover: None,
+            reduced: Time::ZERO,
+            retransmission_lost: false,
             echoed: None,
             eifel: Eifel::default(),
         }

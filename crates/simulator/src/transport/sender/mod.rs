@@ -18,6 +18,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 mod transmit;
+mod usage;
 
 use super::Context;
 use super::outbox::Outbox;
@@ -107,6 +108,10 @@ pub struct Sender {
     advertised_window: u64,
     /// Consecutive probes of a closed window.
     window_probes: u32,
+    /// The next retransmission needs no room in the window: the first of a recovery.
+    owes_retransmission: bool,
+    /// A packet pair waits for pacer or shaper.
+    holds_pair: bool,
     pacing_gain: Option<f64>,
     application_timer: Timer,
     rack_timer: Timer,
@@ -144,6 +149,8 @@ impl Sender {
             advertised_window: receive_window,
             receive_window,
             window_probes: 0,
+            owes_retransmission: false,
+            holds_pair: false,
             retransmission_timer: Timer::default(),
             recovery: LossRecovery::new(&Transport {
                 prr: transport.prr && !congestion.controller.owns_window_in_recovery(),
@@ -338,10 +345,14 @@ impl Sender {
         if !self.retransmission_timer.due(context.events, context.now, target) {
             return;
         }
-        self.estimators.rtt.back_off();
         if self.recovery.outstanding().is_empty() && self.connection == Connection::Established {
+            if let Some(release) = self.held_until(context.now, 1) {
+                return self.retransmission_timer.set(context.events, release, target);
+            }
+            self.estimators.rtt.back_off();
             return self.probe_window(context);
         }
+        self.estimators.rtt.back_off();
         self.totals.timeouts += 1;
         self.estimators.time_none();
         if let Connection::SynSent(_) = self.connection {
@@ -359,6 +370,9 @@ impl Sender {
             return;
         }
         if self.recovery.timer_is_for_probe() {
+            if let Some(release) = self.held_until(context.now, self.mss) {
+                return self.rack_timer.set(context.events, release, target);
+            }
             return self.send_tail_probe(context);
         }
         let verdict = self.recovery.on_reordering_timer(context.now, &self.estimators.rtt);
@@ -378,7 +392,7 @@ impl Sender {
     // ----------------------------------------------------------------------------
 
     /// Applies a verdict: the congestion control responds, the retransmission timer changes, and a
-    /// fast retransmit leaves.
+    /// fast retransmit is due.
     fn follow(&mut self, context: &mut Context<'_>, verdict: &Verdict) {
         match verdict.timer {
             RetransmissionTimer::Keep => {}
@@ -397,13 +411,11 @@ impl Sender {
             self.totals.fast_retransmits += 1;
             self.estimators.time_none();
         }
-        if verdict.retransmit_first {
-            if let Some(index) = self.recovery.next_retransmission() {
-                self.retransmit(context, index, None);
-            }
-            if verdict.is_fast_retransmit() {
-                self.restart_retransmission_timer(context);
-            }
+        // It leaves in the next stage, like everything through pacer and shaper.
+        let missing = self.recovery.outstanding().bytes_to_retransmit() > 0;
+        self.owes_retransmission = missing && (verdict.retransmit_first || self.owes_retransmission);
+        if verdict.is_fast_retransmit() {
+            self.restart_retransmission_timer(context);
         }
     }
 

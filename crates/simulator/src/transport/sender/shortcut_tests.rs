@@ -62,7 +62,7 @@ impl Rig {
             (recovery.una(), recovery.next(), recovery.outstanding()),
             (rtt.smoothed(), rtt.minimum(), rtt.timeout(), estimators.timed),
             (
-                congestion.limited_by_window,
+                (congestion.limited_by_window, congestion.usage),
                 congestion.controller.decision(),
                 congestion.controller.snapshot()
             ),
