@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
     source: "Man, Hasegawa, Murata: Available bandwidth measurement via TCP connection, 2004; our reconstruction",
     parameters: Parameters::TABLE,
-    needs: &[Need::Pacing, Need::Trains],
+    needs: &[Need::Pacing, Need::Trains, Need::EveryAck],
     ..Entry::ESTIMATE
 };
 

@@ -48,7 +48,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
     source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
     parameters: Parameters::TABLE,
-    needs: &[Need::Trains],
+    needs: &[Need::Trains, Need::EveryAck],
     ..Entry::ESTIMATE
 };
 

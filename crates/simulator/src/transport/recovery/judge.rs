@@ -113,7 +113,7 @@ impl LossRecovery {
             if !self.method.uses_sack() {
                 inflation.on_duplicate(self.mss);
             }
-            return;
+            return self.begin_if_lost(news.now, rtt, verdict);
         }
         let begins = match self.method {
             Recovery::Rack => self.board.bytes_to_retransmit() > 0,
@@ -192,7 +192,12 @@ impl LossRecovery {
     }
 
     fn begin_if_lost(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
-        if self.fast.is_none() && self.board.bytes_to_retransmit() > 0 && self.may_begin() {
+        let begins = if self.fast.is_none() {
+            self.board.bytes_to_retransmit() > 0 && self.may_begin()
+        } else {
+            self.reduces_again && self.retransmission_lost
+        };
+        if begins {
             self.begin(now, rtt, verdict);
         }
     }
@@ -204,8 +209,9 @@ impl LossRecovery {
     /// loss. Without a reduction, a window far above what the path delivers would be retransmitted
     /// again and again; Linux, too, enters its recovery then (`FLAG_LOST_RETRANS` in `TCP_CA_Loss`).
     ///
-    /// In fast recovery nothing begins: proportional rate reduction already sends no more than is
-    /// delivered. Linux's `TCP_CA_Recovery` is the same.
+    /// In fast recovery nothing begins where proportional rate reduction, or an algorithm that
+    /// controls its window itself, already sends no more than is delivered; Linux's
+    /// `TCP_CA_Recovery` is the same. Without either the sentence of RFC 5681 holds there, too.
     fn may_begin(&self) -> bool {
         self.retransmission_lost || !self.waits_for_recovery_point()
     }

@@ -75,6 +75,8 @@ pub struct LossRecovery {
     limited_transmit: bool,
     one_recovery_per_window: bool,
     classic_ecn: bool,
+    /// Whether the loss of a retransmission within a fast recovery reduces the window again.
+    reduces_again: bool,
     undo: bool,
     /// New data sent by Limited Transmit since the last cumulative ACK.
     limited_transmit_bytes: u64,
@@ -114,6 +116,7 @@ impl LossRecovery {
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             classic_ecn: transport.ecn == Ecn::Classic,
+            reduces_again: !transport.prr && transport.recovery == Recovery::Rack,
             undo: transport.undo && transport.timestamps,
             limited_transmit_bytes: 0,
             rack,
@@ -128,6 +131,11 @@ impl LossRecovery {
             echoed: None,
             eifel: Eifel::default(),
         }
+    }
+
+    /// The congestion control reduces the window in fast recovery itself.
+    pub fn leave_reduction(&mut self) {
+        self.reduces_again = false;
     }
 
     /// SND.UNA: everything below is acknowledged.

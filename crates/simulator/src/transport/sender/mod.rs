@@ -140,7 +140,8 @@ impl Sender {
         let measures_rate = congestion.controller.wants_rate_samples();
         let may_be_plain = !measures_rate && transport.ecn == Ecn::Off;
         let plain = if may_be_plain { u32::MAX } else { 0 };
-        Self {
+        let owns_reduction = congestion.controller.owns_window_in_recovery();
+        let mut sender = Self {
             plain,
             plain_by_plan: plain,
             window_alone: may_be_plain && congestion.is_window_alone(transport),
@@ -170,7 +171,11 @@ impl Sender {
             rack_timer: Timer::default(),
             completed: None,
             in_flight_limit: InFlightLimit::default(),
+        };
+        if owns_reduction {
+            sender.recovery.leave_reduction();
         }
+        sender
     }
 
     /// Counters for the summary.

@@ -71,17 +71,15 @@ impl Sender {
         let window = self.congestion.controller.window().get();
         let in_flight = self.recovery.outstanding().pipe_bytes();
         let (una, next) = (self.recovery.una(), self.recovery.next());
-        let limited = match end {
-            End::Window => true,
-            End::Data => false,
-            End::Held => {
-                let pipe = self.recovery.pipe(window);
-                let waiting =
-                    bounds.limit.saturating_sub(next) + self.recovery.outstanding().bytes_to_retransmit();
-                self.congestion.usage.is_limited_while_held(pipe + waiting > window, window, in_flight, una)
-            }
-        };
-        self.congestion.usage.note(limited, in_flight, (una, next));
+        let usage = &mut self.congestion.usage;
+        if end == End::Held {
+            let missing = self.recovery.outstanding().bytes_to_retransmit();
+            let waiting = bounds.limit.saturating_sub(next) + missing;
+            let fills = self.recovery.pipe(window) + waiting > window;
+            usage.note_held(fills, window, in_flight, (una, next));
+        } else {
+            usage.note(end == End::Window, in_flight, (una, next));
+        }
         self.congestion.limited_by_window = end != End::Data;
     }
 

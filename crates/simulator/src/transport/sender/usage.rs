@@ -48,14 +48,16 @@ impl WindowUse {
         }
     }
 
-    /// Whether a sender whose next segment is held back counts as limited by the window. "A sender
-    /// that is pacing packets [...] SHOULD NOT consider itself application limited if it would have
-    /// fully utilized the congestion window without pacing delay" (RFC 9002, section 7.8): `fills`.
-    /// A rate that does not follow the window never fills it, however large it becomes; so half of
-    /// it must be in use, as in RFC 7661, section 4.3.
-    pub fn is_limited_while_held(&self, fills: bool, window: u64, in_flight: u64, una: u64) -> bool {
-        let most = if una < self.until && !self.limited { self.most.max(in_flight) } else { in_flight };
-        fills && window <= most.saturating_mul(2)
+    /// The next segment is held back. "A sender that is pacing packets [...] SHOULD NOT consider
+    /// itself application limited if it would have fully utilized the congestion window without
+    /// pacing delay" (RFC 9002, section 7.8): `fills`. A rate that does not follow the window never
+    /// fills it, however large it becomes; so half of it must be in use, as in RFC 7661, section
+    /// 4.3, and otherwise nothing remembered counts.
+    pub fn note_held(&mut self, fills: bool, window: u64, in_flight: u64, range: (u64, u64)) {
+        let most = if range.0 < self.until { self.most.max(in_flight) } else { in_flight };
+        let half_used = window <= most.saturating_mul(2);
+        self.limited &= half_used;
+        self.note(fills && half_used, in_flight, range);
     }
 }
 
@@ -81,16 +83,25 @@ mod tests {
     /// would fill it; seven and two would not; four in flight are less than half.
     #[test]
     fn a_held_segment_counts_only_with_a_used_window() {
-        let mut used = WindowUse::new();
-        used.note(false, 1, (0, 1));
         for (fills, in_flight, limited) in
             [(true, 7, true), (false, 7, false), (true, 5, true), (true, 4, false)]
         {
-            assert_eq!(used.is_limited_while_held(fills, 10, in_flight, 0), limited, "{in_flight}");
+            let mut used = WindowUse::new();
+            used.note(false, 1, (0, 1));
+            used.note_held(fills, 10, in_flight, (0, 7));
+            assert_eq!(used.is_limited(), limited, "{in_flight}");
         }
-        // The most of the round trip, not of the moment.
-        used.note(false, 6, (0, 6));
-        assert!(used.is_limited_while_held(true, 10, 2, 5));
-        assert!(!used.is_limited_while_held(true, 10, 2, 6));
+        // The most of the round trip, not of the moment; and a window that has outgrown its use is
+        // no longer limited.
+        for (una, limited) in [(5, true), (6, false)] {
+            let mut used = WindowUse::new();
+            used.note(true, 6, (0, 6));
+            used.note_held(true, 10, 2, (una, 7));
+            assert_eq!(used.is_limited(), limited);
+        }
+        let mut used = WindowUse::new();
+        used.note(true, 6, (0, 6));
+        used.note_held(true, 13, 6, (3, 9));
+        assert!(!used.is_limited());
     }
 }
