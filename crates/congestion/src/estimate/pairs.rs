@@ -12,7 +12,7 @@
 //! pairs show nothing, because both arrive together.
 
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, Sent};
+use crate::event::{Acknowledged, Resumed, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
@@ -150,6 +150,13 @@ impl EstimatePart for Pairs {
     fn on_sent(&mut self, _event: &Sent, _state: &WindowState) {
         if let Phase::Sending(sent) = &mut self.phase {
             *sent += 1;
+        }
+    }
+
+    /// After a pause a measurement begins anew: the rest of a train would leave late, and the spacing be that of the pause.
+    fn on_resumed(&mut self, event: &Resumed) {
+        if !matches!(self.phase, Phase::Waiting(_)) {
+            self.abandon(event.now);
         }
     }
 
@@ -356,6 +363,25 @@ mod tests {
             }
             assert_eq!(is(connection.capacity(), 8.32e6), known, "{ends:?}: {:?}", connection.capacity());
             assert!(matches!(connection.pairs.phase, Phase::Waiting(_)) || !known);
+        }
+    }
+    /// A pause of the application while segments are stored, or between the two of a pair: nothing
+    /// is held back when it ends, and its length is no spacing.
+    #[test]
+    fn a_pause_ends_a_measurement() {
+        for sent in [None, Some(1)] {
+            let mut connection = Connection::new(20.0);
+            connection.ack(1000.0, 12_000, 12_000);
+            if let Some(sent) = sent {
+                connection.ack(1001.0, 14_000, 14_000);
+                (0..sent).for_each(|_| connection.send());
+            }
+            assert!(connection.allowed() <= 1000);
+            let (now, idle) = (Time::ZERO + Duration::from_milliseconds(9000), Duration::from_milliseconds(8000));
+            connection.pairs.on_resumed(&Resumed::new(now, idle, Duration::from_milliseconds(200)));
+            assert_eq!(connection.allowed(), u64::MAX);
+            connection.ack(9100.0, 15_000, 20_000);
+            assert_eq!(connection.capacity(), None);
         }
     }
 }
