@@ -65,7 +65,7 @@ names! {
         /// ([`Decision::probe`](crate::Decision::probe),
         /// [`Decision::allowance`](crate::Decision::allowance)).
         Trains => "segments held back and released in pairs or trains",
-        /// The receiver acknowledges each of the first segments.
+        /// The receiver acknowledges each segment, of a start each of the first.
         EveryAck => "an ACK of every segment",
     }
 }

@@ -16,7 +16,7 @@ use super::ack_clock::AckClock;
 use super::search_range::{Place, SearchRange};
 use crate::decision::Pacing;
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, Sent};
+use crate::event::{Acknowledged, Resumed, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
@@ -28,7 +28,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available bandwidth from the spacing of single segments, for paths without interrupt coalescence.",
     source: "Man, Hasegawa, Murata: Available bandwidth measurement via TCP connection, 2004; our reconstruction",
     parameters: Parameters::TABLE,
-    needs: &[Need::Pacing, Need::Trains],
+    needs: &[Need::Pacing, Need::Trains, Need::EveryAck],
     ..Entry::ESTIMATE
 };
 
@@ -289,6 +289,13 @@ impl EstimatePart for ImTcp {
         {
             self.streams[*stream].sent[*sent] = event.now;
             *sent += 1;
+        }
+    }
+
+    /// After a pause a measurement begins anew: what was stored or sent is no stream.
+    fn on_resumed(&mut self, event: &Resumed) {
+        if !matches!(self.phase, Phase::Waiting(_)) {
+            self.abandon(event.now);
         }
     }
 

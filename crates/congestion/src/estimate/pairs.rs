@@ -2,12 +2,17 @@
 //! total delay met no cross traffic, and its spacing is one packet's transmission time on the
 //! narrowest link (CapProbe: Kapoor, Chen, Lao, Gerla, Sanadidi, 2004).
 //!
+//! CapProbe times the reply to each packet. A receiver that delays its ACKs replies to several
+//! together, so a pair must be a train of twice as many segments: two ACKs then fall within it,
+//! wherever they fall, and the spacing is that of the segments between them. With an ACK of every
+//! segment the train is the paper's pair.
+//!
 //! When the available bandwidth is measured too, bursts determine the physical bandwidth even of a
 //! path that is never idle: see [`super::capacity`]. On hosts whose network cards collect packets,
 //! pairs show nothing, because both arrive together.
 
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, Sent};
+use crate::event::{Acknowledged, Resumed, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
@@ -36,16 +41,21 @@ parameters! {
     }
 }
 
+/// Number of ACKs that show how many segments the receiver acknowledges together. Our choice: more
+/// than two, so that one by the timer of delayed ACKs hides nothing, and few, so that the ACK that
+/// ends a recovery is soon forgotten.
+const ACKS: usize = 4;
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     /// Wait until this time.
     Waiting(Time),
-    /// Hold segments until this byte is acknowledged and two segments wait.
+    /// Hold segments until this byte is acknowledged and a train waits.
     Storing(Bytes),
-    /// Segments of the pair sent so far, at most two.
+    /// Segments of the train sent so far.
     Sending(u64),
-    /// The first segment was acknowledged at this time, if at all.
-    Collecting(Option<Time>),
+    /// The first ACK within the train, if any: its time, and the number of segments it covers.
+    Collecting(Option<(Time, u64)>),
 }
 
 /// Measures by pairs.
@@ -53,10 +63,14 @@ enum Phase {
 pub struct Pairs {
     parameters: Parameters,
     phase: Phase,
-    /// First byte of the pair, and its send time.
+    /// First byte of the train, its send time, and its number of segments.
     first: Bytes,
     sent: Time,
-    /// Sum of both delays, s, and spacing, s.
+    length: u64,
+    /// Segments that each of the last ACKs covered, and the next place.
+    covered: [u64; ACKS],
+    place: usize,
+    /// Sum of both delays, s, and spacing of two segments, s.
     results: VecDeque<(f64, f64)>,
 }
 
@@ -68,16 +82,20 @@ impl Pairs {
             phase: Phase::Waiting(Time::ZERO),
             first: Bytes::ZERO,
             sent: Time::ZERO,
+            length: 2,
+            covered: [1; ACKS],
+            place: 0,
             results: VecDeque::new(),
         }
     }
 
-    fn record(&mut self, first: Time, second: Time, state: &mut WindowState) {
+    /// Two ACKs for this many segments came at these times.
+    fn record(&mut self, (first, second): (Time, Time), segments: u64, state: &mut WindowState) {
         let delays = first.since(self.sent).seconds() + second.since(self.sent).seconds();
         if self.results.len() >= self.parameters.pairs as usize {
             self.results.pop_front();
         }
-        self.results.push_back((delays, second.since(first).seconds()));
+        self.results.push_back((delays, second.since(first).seconds() / segments as f64));
         let least = self.results.iter().min_by(|a, b| a.0.total_cmp(&b.0));
         // Both at the same time, as from one interrupt: no spacing.
         if let Some(&(_, spacing)) = least
@@ -90,13 +108,20 @@ impl Pairs {
 
 impl EstimatePart for Pairs {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        let second = self.first + state.mss;
+        let mss = state.mss.get();
+        if !event.recovering {
+            self.covered[self.place] = event.size.get().div_ceil(mss).max(1);
+            self.place = (self.place + 1) % ACKS;
+        }
+        // Segments of the train that have arrived: any byte of a segment shows it.
+        let arrived = event.acknowledged_total.get().saturating_sub(self.first.get()).div_ceil(mss);
         match self.phase {
             Phase::Waiting(until) if event.now >= until => {
-                // A window of two pairs leaves one to store.
-                let may = !event.recovering && event.window_limited && state.cwnd >= 4.0;
+                self.length = 2 * self.covered.into_iter().max().unwrap_or(1);
+                // A window of two trains leaves one to store.
+                let may = !event.recovering && event.window_limited && state.cwnd >= 2.0 * self.length as f64;
                 if may {
-                    let stored = Bytes(2 * state.mss.get());
+                    let stored = Bytes(self.length * mss);
                     self.phase = Phase::Storing(event.acknowledged_total + stored);
                 }
             }
@@ -104,13 +129,17 @@ impl EstimatePart for Pairs {
                 (self.first, self.sent) = (event.sent_total, event.now);
                 self.phase = Phase::Sending(0);
             }
-            Phase::Sending(2..) => self.phase = Phase::Collecting(None),
-            Phase::Collecting(None) if event.acknowledged_total > second => self.abandon(event.now),
-            Phase::Collecting(None) if event.acknowledged_total > self.first => {
-                self.phase = Phase::Collecting(Some(event.now));
+            Phase::Sending(sent) if sent >= self.length => self.phase = Phase::Collecting(None),
+            Phase::Collecting(None) if arrived >= self.length => self.abandon(event.now),
+            Phase::Collecting(None) if arrived > 0 => {
+                self.phase = Phase::Collecting(Some((event.now, arrived)));
             }
-            Phase::Collecting(Some(first)) if event.acknowledged_total > second => {
-                self.record(first, event.now, state);
+            Phase::Collecting(Some((_, before))) if arrived > before && arrived > self.length => {
+                // The second ACK covers what left after the train.
+                self.abandon(event.now);
+            }
+            Phase::Collecting(Some((first, before))) if arrived > before => {
+                self.record((first, event.now), arrived - before, state);
                 let pause = event.smoothed_rtt.map_or(0.0, Duration::seconds) * self.parameters.pair_pause;
                 self.phase = Phase::Waiting(event.now + Duration::from_seconds(pause));
             }
@@ -124,6 +153,13 @@ impl EstimatePart for Pairs {
         }
     }
 
+    /// After a pause a measurement begins anew: the rest of a train would leave late, and the spacing be that of the pause.
+    fn on_resumed(&mut self, event: &Resumed) {
+        if !matches!(self.phase, Phase::Waiting(_)) {
+            self.abandon(event.now);
+        }
+    }
+
     fn abandon(&mut self, now: Time) {
         self.phase = Phase::Waiting(now);
     }
@@ -131,7 +167,7 @@ impl EstimatePart for Pairs {
     fn allowance(&self, state: &WindowState) -> Bytes {
         match self.phase {
             Phase::Storing(_) => Bytes::ZERO,
-            Phase::Sending(sent) => Bytes(2_u64.saturating_sub(sent) * state.mss.get()),
+            Phase::Sending(sent) => Bytes(self.length.saturating_sub(sent) * state.mss.get()),
             _ => Bytes::MAX,
         }
     }
@@ -295,5 +331,57 @@ mod tests {
         connection.pair(1000.0, [40.0, 60.0]);
         connection.pair(2000.0, [10.0, 100.0]);
         assert!(is(connection.capacity(), 8.32e6 / 20.0), "{:?}", connection.capacity());
+    }
+    /// The same link, 1 ms a segment, and an ACK for every two: 8.32 Mbit/s, whether the ACKs cover
+    /// the first and third of the train's four segments or the second and fourth. An ACK that also
+    /// covers what left later tells nothing.
+    #[test]
+    fn an_ack_for_two_segments() {
+        for (ends, known) in [([1, 3], true), ([2, 4], true), ([3, 5], false), ([4, 6], false)] {
+            let mut connection = Connection::new(20.0);
+            let mut total = 10_000;
+            let mut ack = |connection: &mut Connection, at: f64, to: u64, sent: u64| {
+                let event = Acknowledged {
+                    size: Bytes(to - total),
+                    acknowledged_total: Bytes(to),
+                    sent_total: Bytes(sent),
+                    ..ack_at(at * 1e-3, 0.1)
+                };
+                total = to;
+                connection.pairs.on_ack(&event, &mut connection.state);
+            };
+            ack(&mut connection, 1000.0, 12_000, 20_000);
+            assert_eq!(connection.allowed(), 0, "a train is stored");
+            ack(&mut connection, 1002.0, 14_000, 20_000);
+            assert_eq!(connection.allowed(), 0);
+            ack(&mut connection, 1004.0, 16_000, 20_000);
+            assert_eq!(connection.allowed(), 4000);
+            (0..4).for_each(|_| connection.send());
+            ack(&mut connection, 1006.0, 18_000, 24_000);
+            for end in ends {
+                ack(&mut connection, 1100.0 + end as f64, 20_000 + end * 1000, 30_000);
+            }
+            assert_eq!(is(connection.capacity(), 8.32e6), known, "{ends:?}: {:?}", connection.capacity());
+            assert!(matches!(connection.pairs.phase, Phase::Waiting(_)) || !known);
+        }
+    }
+    /// A pause of the application while segments are stored, or between the two of a pair: nothing
+    /// is held back when it ends, and its length is no spacing.
+    #[test]
+    fn a_pause_ends_a_measurement() {
+        for sent in [None, Some(1)] {
+            let mut connection = Connection::new(20.0);
+            connection.ack(1000.0, 12_000, 12_000);
+            if let Some(sent) = sent {
+                connection.ack(1001.0, 14_000, 14_000);
+                (0..sent).for_each(|_| connection.send());
+            }
+            assert!(connection.allowed() <= 1000);
+            let (now, idle) = (Time::ZERO + Duration::from_milliseconds(9000), Duration::from_milliseconds(8000));
+            connection.pairs.on_resumed(&Resumed::new(now, idle, Duration::from_milliseconds(200)));
+            assert_eq!(connection.allowed(), u64::MAX);
+            connection.ack(9100.0, 15_000, 20_000);
+            assert_eq!(connection.capacity(), None);
+        }
     }
 }

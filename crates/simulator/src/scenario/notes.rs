@@ -1,6 +1,6 @@
 //! Notes on valid scenarios that are probably mistaken, one sentence each.
 
-use selfclock_congestion::entry::{Marks, RouterPartner};
+use selfclock_congestion::entry::{Marks, Need, RouterPartner};
 use selfclock_congestion::units::{Bytes, Rate};
 
 use crate::named::Named as _;
@@ -77,6 +77,13 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
                 .to_owned());
         } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
             add("no queue on its path marks: without marks Prague is a paced Reno".to_owned());
+        }
+    }
+    if tcp.transport.delayed_ack.every > 1 {
+        for (name, _) in tcp.control.needs().filter(|&(_, need)| need == Need::EveryAck) {
+            add(format!(
+                "{name} needs an ACK of every segment and may measure nothing: write delayed_ack = \"off\" in its transport"
+            ));
         }
     }
     for RouterPartner { mechanism, without, .. } in tcp.control.routers() {

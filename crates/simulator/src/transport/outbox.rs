@@ -98,8 +98,31 @@ impl Outbox {
     /// Whether a segment with this payload may leave now; if not, sets the release timer.
     #[inline]
     pub fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
-        let Some(pacer) = &self.pacer else { return true };
-        let earliest = pacer.earliest(pacing, Bytes(payload + u64::from(self.overhead)));
+        let earliest = self.earliest(pacing, payload);
+        self.may_leave_from(context, earliest)
+    }
+
+    /// The same for two full segments back to back.
+    pub fn may_leave_pair(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
+        let earliest = self.earliest(pacing, 2 * payload + u64::from(self.overhead));
+        self.may_leave_from(context, earliest)
+    }
+
+    /// Whether two full segments can leave back to back: a shaper must hold both.
+    pub fn passes_pairs(&self, payload: u64) -> bool {
+        let pair = Bytes(2 * (payload + u64::from(self.overhead)));
+        self.pacer.as_ref().is_none_or(|pacer| pacer.holds(pair))
+    }
+
+    /// The earliest time at which a segment with this payload may leave.
+    #[inline]
+    pub fn earliest(&self, pacing: Option<Pacing>, payload: u64) -> Time {
+        let size = Bytes(payload + u64::from(self.overhead));
+        self.pacer.as_ref().map_or(Time::ZERO, |pacer| pacer.earliest(pacing, size))
+    }
+
+    #[inline]
+    fn may_leave_from(&mut self, context: &mut Context<'_>, earliest: Time) -> bool {
         if earliest <= context.now {
             return true;
         }
@@ -143,6 +166,9 @@ impl Outbox {
             ..self.segment(context.now, 0, 0, flags)
         };
         attach(context, &mut packet, option);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(context.now, Bytes(packet.size.into()), None);
+        }
         context.network.send(context.events, context.now, packet);
     }
 

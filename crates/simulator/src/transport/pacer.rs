@@ -38,11 +38,23 @@ impl Pacer {
         }
     }
 
+    /// Whether this many bytes can leave at once.
+    pub fn holds(&self, size: Bytes) -> bool {
+        self.shaper.is_none_or(|shaper| shaper.burst >= size)
+    }
+
     /// A segment of `size` bytes on the wire has left.
     #[inline]
     pub fn on_sent(&mut self, now: Time, size: Bytes, pacing: Option<Pacing>) {
         if let Some(pacing) = pacing {
-            self.release = self.release.max(beginning_of_tick(now, pacing.tick) + scaled(pacing, size));
+            let delay = scaled(pacing, size);
+            // The second of a pair leaves early: the next segment waits for both. A coarse clock
+            // has one release a tick.
+            self.release = if pacing.tick.is_zero() {
+                self.release.max(now) + delay
+            } else {
+                self.release.max(beginning_of_tick(now, pacing.tick) + delay)
+            };
         }
         if let Some(shaper) = self.shaper {
             self.bucket_empty = self.bucket_empty.max(now) + shaper.rate.transmission_time(size);

@@ -34,7 +34,7 @@ use super::ack_clock::AckClock;
 use super::capacity::{Capacity, capacity};
 use super::search_range::{Place, SearchRange};
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, Sent};
+use crate::event::{Acknowledged, Resumed, Sent};
 use crate::parameters;
 use crate::part::EstimatePart;
 use crate::state::WindowState;
@@ -48,7 +48,7 @@ pub const ENTRY: Entry = Entry {
     about: "Available and physical bandwidth from the spacing of bursts of the connection's own segments.",
     source: "Matsuura 2006, section 2.2; physical bandwidth: our reconstruction",
     parameters: Parameters::TABLE,
-    needs: &[Need::Trains],
+    needs: &[Need::Trains, Need::EveryAck],
     ..Entry::ESTIMATE
 };
 
@@ -351,6 +351,13 @@ impl EstimatePart for Icim {
     fn on_sent(&mut self, event: &Sent, state: &WindowState) {
         if let Phase::Sending(number) = self.phase {
             self.bursts.all[number].bits += (event.size + state.header).get() as f64 * 8.0;
+        }
+    }
+
+    /// After a pause a measurement begins anew: what was stored or sent is no burst.
+    fn on_resumed(&mut self, event: &Resumed) {
+        if !matches!(self.phase, Phase::Waiting(_)) {
+            self.abandon(event.now);
         }
     }
 

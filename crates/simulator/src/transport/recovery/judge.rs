@@ -113,7 +113,7 @@ impl LossRecovery {
             if !self.method.uses_sack() {
                 inflation.on_duplicate(self.mss);
             }
-            return;
+            return self.begin_if_lost(news.now, rtt, verdict);
         }
         let begins = match self.method {
             Recovery::Rack => self.board.bytes_to_retransmit() > 0,
@@ -122,7 +122,7 @@ impl LossRecovery {
             // Once, at the third.
             Recovery::Tahoe | Recovery::Reno | Recovery::NewReno => self.duplicates == DUPLICATE_THRESHOLD,
         };
-        if begins && !self.waits_for_recovery_point() {
+        if begins && self.may_begin() {
             self.begin(news.now, rtt, verdict);
         }
     }
@@ -192,9 +192,28 @@ impl LossRecovery {
     }
 
     fn begin_if_lost(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
-        if self.fast.is_none() && self.board.bytes_to_retransmit() > 0 && !self.waits_for_recovery_point() {
+        let begins = if self.fast.is_none() {
+            self.board.bytes_to_retransmit() > 0 && self.may_begin()
+        } else {
+            self.reduces_again && self.retransmission_lost
+        };
+        if begins {
             self.begin(now, rtt, verdict);
         }
+    }
+
+    /// Whether a loss begins a recovery: once per window of data, or because a retransmission is
+    /// lost after a timeout. "Loss in two successive windows of data, or the loss of a
+    /// retransmission, should be taken as two indications of congestion and, therefore, cwnd (and
+    /// ssthresh) MUST be lowered twice in this case" (RFC 5681, section 4.3). Only RACK sees such a
+    /// loss. Without a reduction, a window far above what the path delivers would be retransmitted
+    /// again and again; Linux, too, enters its recovery then (`FLAG_LOST_RETRANS` in `TCP_CA_Loss`).
+    ///
+    /// In fast recovery nothing begins where proportional rate reduction, or an algorithm that
+    /// controls its window itself, already sends no more than is delivered; Linux's
+    /// `TCP_CA_Recovery` is the same. Without either the sentence of RFC 5681 holds there, too.
+    fn may_begin(&self) -> bool {
+        self.retransmission_lost || !self.waits_for_recovery_point()
     }
 
     /// Whether SND.NXT of the last timeout or fast retransmit has not been reached: "a new recovery
@@ -217,7 +236,10 @@ impl LossRecovery {
     /// Begins a fast retransmit and, except for Tahoe, fast recovery.
     fn begin(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
         verdict.retransmit_first = true;
-        self.eifel.on_retransmission(now);
+        // The next ACK of new data is of the first segment: it tells whether that was lost.
+        if self.rack.is_none() || self.board.front().is_some_and(Segment::awaits_retransmission) {
+            self.eifel.on_retransmission(now);
+        }
         if self.method == Recovery::Tahoe {
             verdict.event = Some(self.restart(now, rtt, false, RestartCause::TahoeFastRetransmit));
             return;
@@ -228,10 +250,20 @@ impl LossRecovery {
         if self.rack.is_none() {
             self.board.mark_first_lost();
         }
-        let (flight_size, lost) = (self.flight_size(), self.board.bytes_to_retransmit());
+        let mut flight_size = self.flight_size();
+        if self.waits_for_recovery_point() {
+            // What the timeout took for lost is not in flight, unless it was sent again.
+            let newly_lost = self.board.lost_total() - self.before.lost;
+            flight_size = flight_size.min(self.board.pipe_bytes() + newly_lost);
+        }
+        let lost = self.board.bytes_to_retransmit();
         verdict.event = Some(Event::Loss { flight_size, lost, reduces });
-        self.recover = Some(self.next);
+        (self.recover, self.reduced) = (Some(self.next), now);
         let inflation = Inflation::new(now, self.mss, self.board.len());
+        if let Some(RackTlp { probe, .. }) = self.rack.as_deref_mut() {
+            // The loss that a probe may have repaired is answered: once per window of data.
+            probe.forget();
+        }
         self.fast = Some(Box::new(FastRecovery { point: self.next, inflation }));
     }
 
@@ -252,13 +284,13 @@ impl LossRecovery {
         match self.rack.as_deref_mut() {
             Some(RackTlp { rack, probe, .. }) => {
                 rack.on_timeout(&mut self.board, now, conditions);
-                probe.on_timeout();
+                probe.forget();
             }
             None => self.board.mark_all_lost(),
         }
         self.fast = None;
         self.prr = None;
-        self.recover = Some(self.next);
+        (self.recover, self.reduced) = (Some(self.next), now);
         self.limited_transmit_bytes = 0;
         Event::Restart { flight_size, repeated, cause }
     }
@@ -300,6 +332,7 @@ impl LossRecovery {
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut()
             && rack.nothing_overtaken()
         {
+            self.retransmission_lost = false;
             return self.reduce_proportionally();
         }
         self.detect_overtaken(now, rtt);
@@ -309,7 +342,7 @@ impl LossRecovery {
     fn detect_overtaken(&mut self, now: Time, rtt: &RttEstimator) {
         let conditions = self.rack_conditions(rtt);
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
-            rack.detect(&mut self.board, now, conditions);
+            self.retransmission_lost = rack.detect(&mut self.board, now, conditions, self.reduced);
         }
         self.reduce_proportionally();
     }

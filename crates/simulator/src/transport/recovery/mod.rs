@@ -75,6 +75,8 @@ pub struct LossRecovery {
     limited_transmit: bool,
     one_recovery_per_window: bool,
     classic_ecn: bool,
+    /// Whether the loss of a retransmission within a fast recovery reduces the window again.
+    reduces_again: bool,
     undo: bool,
     /// New data sent by Limited Transmit since the last cumulative ACK.
     limited_transmit_bytes: u64,
@@ -88,6 +90,10 @@ pub struct LossRecovery {
     /// SND.NXT at the last timeout or fast retransmit. Duplicate ACKs below it may come from
     /// segments sent twice, and begin no new recovery (RFC 6582, section 4).
     recover: Option<u64>,
+    /// Time of that timeout or fast retransmit.
+    reduced: Time,
+    /// Whether the current event shows that a retransmission sent since then is lost.
+    retransmission_lost: bool,
     /// SND.NXT at the last response to a CE mark.
     echoed: Option<u64>,
     eifel: Eifel,
@@ -110,6 +116,7 @@ impl LossRecovery {
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             classic_ecn: transport.ecn == Ecn::Classic,
+            reduces_again: !transport.prr && transport.recovery == Recovery::Rack,
             undo: transport.undo && transport.timestamps,
             limited_transmit_bytes: 0,
             rack,
@@ -119,9 +126,16 @@ impl LossRecovery {
             before: Progress::default(),
             prr: None,
             recover: None,
+            reduced: Time::ZERO,
+            retransmission_lost: false,
             echoed: None,
             eifel: Eifel::default(),
         }
+    }
+
+    /// The congestion control reduces the window in fast recovery itself.
+    pub fn leave_reduction(&mut self) {
+        self.reduces_again = false;
     }
 
     /// SND.UNA: everything below is acknowledged.

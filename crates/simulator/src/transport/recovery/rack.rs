@@ -358,9 +358,17 @@ impl Rack {
         nothing
     }
 
-    /// Marks lost segments, retransmissions included. Step 5 of section 6.2.
-    pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions) {
+    /// Marks lost segments, retransmissions included. Step 5 of section 6.2. Returns true if one of
+    /// them is a retransmission that left at or after `since`.
+    pub fn detect(
+        &mut self,
+        board: &mut Scoreboard,
+        now: Time,
+        conditions: Conditions,
+        since: Time,
+    ) -> bool {
         let window = self.reordering_window(conditions);
+        let mut retransmission_lost = false;
         self.deadline = None;
         // Without a list nothing was sent before a delivered segment.
         while let Some(list) = self.list.as_deref()
@@ -369,16 +377,18 @@ impl Rack {
             let index = (list.head - list.first) as usize;
             let segment = board[index];
             if list.places[index].order >= self.newest.1 {
-                return;
+                break;
             }
             if segment.sent + self.rtt + window > now {
                 // "timeout = max(Segment.xmit_ts + RACK.rtt + RACK.reo_wnd - Now(), timeout)" over
                 // all earlier transmissions: none is later than the newest delivered segment.
                 self.deadline = Some(self.newest.0 + self.rtt + window);
-                return;
+                break;
             }
+            retransmission_lost |= segment.is_resent() && segment.sent >= since;
             self.mark_lost(board, index);
         }
+        retransmission_lost
     }
 
     /// The retransmission timer expired: the first segment is lost, and every segment sent so long
@@ -490,7 +500,7 @@ mod tests {
             self.una = self.una.max(end);
         }
         fn detect(&mut self, milliseconds: u64) {
-            self.rack.detect(&mut self.board, at(milliseconds), CALM);
+            self.rack.detect(&mut self.board, at(milliseconds), CALM, Time::ZERO);
         }
         /// Retransmits everything lost. Returns the numbers of the segments.
         fn retransmit(&mut self, milliseconds: u64) -> Vec<u64> {
@@ -536,7 +546,7 @@ mod tests {
         rig.send(0);
         rig.send(1);
         rig.sack(101, 1, 2);
-        rig.rack.detect(&mut rig.board, at(101), Conditions { in_recovery: true, ..CALM });
+        rig.rack.detect(&mut rig.board, at(101), Conditions { in_recovery: true, ..CALM }, Time::ZERO);
         assert_eq!(rig.retransmit(101), [0]);
     }
 

@@ -56,6 +56,10 @@ impl Segment {
     pub const fn awaits_retransmission(&self) -> bool {
         self.flags & (LOST | RESENT) == LOST
     }
+    /// Whether it was lost, and its retransmission is in the network.
+    pub const fn is_resent(&self) -> bool {
+        self.is(RESENT)
+    }
     /// Whether it was sent more than once.
     pub const fn was_retransmitted(&self) -> bool {
         self.is(RETRANSMITTED)

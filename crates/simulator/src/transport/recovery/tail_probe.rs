@@ -41,8 +41,9 @@ impl TailProbe {
         self.outstanding = Some((next, retransmission));
     }
 
-    /// The retransmission timer expired.
-    pub fn on_timeout(&mut self) {
+    /// The retransmission timer expired, or a recovery begins: the window is reduced. Linux forgets
+    /// the probe in `tcp_enter_loss` and `tcp_init_cwnd_reduction`.
+    pub fn forget(&mut self) {
         self.outstanding = None;
     }
 

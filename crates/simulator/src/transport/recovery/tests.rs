@@ -425,3 +425,57 @@ fn a_spurious_recovery_widens_the_reordering_window() {
     rig.ack(221, 10, &[(11, 12)]);
     assert_eq!(rig.rack_timer(221), RackTimer::Set(at(121 + 100 + 50)));
 }
+
+/// RFC 5681, section 4.3: "the loss of a retransmission, should be taken as two indications of
+/// congestion". After a timeout it begins a recovery, although SND.NXT of the timeout is not
+/// reached; in that recovery proportional rate reduction, if it is on, bounds what leaves, and
+/// nothing begins.
+#[test]
+fn a_retransmission_lost_after_a_timeout_begins_a_recovery() {
+    for prr in [true, false] {
+        let mut rig = Rig::new(&Transport { prr, ..transport(Recovery::Rack) }, 20);
+        rig.recovery.on_timeout(at(1000), &rig.rtt);
+        assert_eq!(rig.retransmit(1000).len(), 20);
+        let verdict = rig.ack(1100, 1, &[(5, 8)]);
+        // In flight were twenty retransmissions; one is acknowledged, three are SACKed.
+        let expected = Event::Loss { flight_size: 16 * MSS, lost: 4 * MSS, reduces: true };
+        assert_eq!((verdict.event, verdict.retransmit_first), (Some(expected), true));
+        rig.recovery.reduce_to(8 * MSS);
+        assert_eq!(rig.retransmit(1100).len(), 4);
+        rig.ack(1150, 1, &[(5, 20)]);
+        rig.send(1151, 5);
+        let verdict = rig.ack(1251, 1, &[(5, 22)]);
+        // Four retransmissions were lost a second time; three new segments are in flight.
+        let again = Event::Loss { flight_size: 7 * MSS, lost: 4 * MSS, reduces: true };
+        assert_eq!(verdict.event, if prr { None } else { Some(again) });
+        assert_eq!(rig.retransmit(1251).len(), 4);
+        assert!(rig.ack(1351, 25, &[]).ended);
+    }
+}
+
+/// A retransmission of the time before the timeout belongs to the window that the timeout answers.
+#[test]
+fn a_retransmission_lost_before_the_timeout_begins_nothing() {
+    let mut rig = Rig::of(Recovery::Rack, 10);
+    assert!(rig.ack(100, 0, &[(2, 5)]).is_fast_retransmit());
+    assert_eq!(rig.retransmit(950), [0, 1]);
+    rig.recovery.on_timeout(at(1000), &rig.rtt);
+    // Segment 1 may still arrive.
+    assert_eq!(rig.retransmit(1000), [0, 5, 6, 7, 8, 9]);
+    let verdict = rig.ack(1100, 1, &[(2, 6)]);
+    assert_eq!((verdict.event, rig.retransmit(1100).first()), (None, Some(&1)));
+}
+
+/// Once per window of data: a probe whose ACK began a recovery is forgotten, as by Linux's
+/// `tcp_init_cwnd_reduction`, and what it repaired reduces no further.
+#[test]
+fn a_recovery_answers_for_its_probe() {
+    let mut rig = Rig::of(Recovery::Rack, 10);
+    rig.ack(100, 5, &[]);
+    rig.recovery.retransmit_as_probe(at(300));
+    rig.recovery.on_probe_sent(true);
+    assert!(rig.ack(400, 5, &[(9, 10)]).is_fast_retransmit());
+    assert_eq!(rig.retransmit(400), [5, 6, 7, 8]);
+    rig.send(401, 3);
+    assert_eq!(rig.ack(500, 11, &[]).repaired_by_probe, None);
+}

@@ -76,7 +76,7 @@ impl Sender {
             self.put_outstanding(context, mss);
         }
         self.totals.sent += segments;
-        self.congestion.limited_by_window = !ended_by_limit;
+        self.note_end(!ended_by_limit, pipe + size);
         if RACK {
             self.set_rack_timer(context, Opportunity::NewAck);
         }

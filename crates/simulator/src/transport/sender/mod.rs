@@ -18,6 +18,7 @@ mod tell;
 #[cfg(test)]
 mod tests;
 mod transmit;
+mod usage;
 
 use super::Context;
 use super::outbox::Outbox;
@@ -109,6 +110,10 @@ pub struct Sender {
     advertised_window: u64,
     /// Consecutive probes of a closed window.
     window_probes: u32,
+    /// The next retransmission needs no room in the window: the first of a recovery.
+    owes_retransmission: bool,
+    /// A packet pair waits for pacer or shaper.
+    holds_pair: bool,
     pacing_gain: Option<f64>,
     application_timer: Timer,
     rack_timer: Timer,
@@ -137,7 +142,8 @@ impl Sender {
         let measures_rate = congestion.controller.wants_rate_samples();
         let may_be_plain = !measures_rate && transport.ecn == Ecn::Off;
         let plain = if may_be_plain { u32::MAX } else { 0 };
-        Self {
+        let owns_reduction = congestion.controller.owns_window_in_recovery();
+        let mut sender = Self {
             plain,
             plain_by_plan: plain,
             window_alone: may_be_plain && congestion.is_window_alone(transport),
@@ -146,6 +152,8 @@ impl Sender {
             advertised_window: receive_window,
             receive_window,
             window_probes: 0,
+            owes_retransmission: false,
+            holds_pair: false,
             retransmission_timer: Timer::default(),
             recovery: LossRecovery::new(&Transport {
                 prr: transport.prr && !congestion.controller.owns_window_in_recovery(),
@@ -166,7 +174,11 @@ impl Sender {
             rack_timer: Timer::default(),
             completed: None,
             in_flight_limit: InFlightLimit::default(),
+        };
+        if owns_reduction {
+            sender.recovery.leave_reduction();
         }
+        sender
     }
 
     /// Counters for the summary.
@@ -344,10 +356,14 @@ impl Sender {
         if core::mem::take(&mut self.held) {
             return self.send(context, Opportunity::Other);
         }
-        self.estimators.rtt.back_off();
         if self.recovery.outstanding().is_empty() && self.connection == Connection::Established {
+            if let Some(release) = self.held_until(context.now, 1) {
+                return self.retransmission_timer.set(context.events, release, target);
+            }
+            self.estimators.rtt.back_off();
             return self.probe_window(context);
         }
+        self.estimators.rtt.back_off();
         self.totals.timeouts += 1;
         self.estimators.time_none();
         if let Connection::SynSent(_) = self.connection {
@@ -365,6 +381,9 @@ impl Sender {
             return;
         }
         if self.recovery.timer_is_for_probe() {
+            if let Some(release) = self.held_until(context.now, self.mss) {
+                return self.rack_timer.set(context.events, release, target);
+            }
             return self.send_tail_probe(context);
         }
         let verdict = self.recovery.on_reordering_timer(context.now, &self.estimators.rtt);
@@ -384,7 +403,7 @@ impl Sender {
     // ----------------------------------------------------------------------------
 
     /// Applies a verdict: the congestion control responds, the retransmission timer changes, and a
-    /// fast retransmit leaves.
+    /// fast retransmit is due.
     fn follow(&mut self, context: &mut Context<'_>, verdict: &Verdict) {
         match verdict.timer {
             RetransmissionTimer::Keep => {}
@@ -406,13 +425,11 @@ impl Sender {
             self.totals.fast_retransmits += 1;
             self.estimators.time_none();
         }
-        if verdict.retransmit_first {
-            if let Some(index) = self.recovery.next_retransmission() {
-                self.retransmit(context, index, None);
-            }
-            if verdict.is_fast_retransmit() {
-                self.restart_retransmission_timer(context);
-            }
+        // It leaves in the next stage, like everything through pacer and shaper.
+        let missing = self.recovery.outstanding().bytes_to_retransmit() > 0;
+        self.owes_retransmission = missing && (verdict.retransmit_first || self.owes_retransmission);
+        if verdict.is_fast_retransmit() {
+            self.restart_retransmission_timer(context);
         }
     }
 

@@ -123,7 +123,7 @@ impl Sender {
         loop {
             let left = limit.saturating_sub(self.recovery.next());
             if left == 0 {
-                self.congestion.limited_by_window = false;
+                self.note_end(false, pipe);
                 if self.receive_window < self.mss {
                     self.await_window(context, produced);
                 }
@@ -131,11 +131,11 @@ impl Sender {
             }
             let size = self.mss.min(left);
             if size < self.mss && limit < produced && pipe > 0 {
-                self.congestion.limited_by_window = false;
+                self.note_end(false, pipe);
                 return;
             }
             if pipe + size > window {
-                self.congestion.limited_by_window = true;
+                self.note_end(true, pipe);
                 return;
             }
             let sequence = self.put_outstanding(context, size);
@@ -143,6 +143,13 @@ impl Sender {
             self.outbox.send_plainly(context, sequence, size as u32);
             pipe += size;
         }
+    }
+
+    /// Window (true), application or receiver ended a round of sending.
+    #[inline(always)]
+    pub(super) fn note_end(&mut self, by_window: bool, in_flight: u64) {
+        let range = (self.recovery.una(), self.recovery.next());
+        self.congestion.note_end(by_window, in_flight, range);
     }
 
     /// New data of this size is outstanding from now on. Returns its first byte.

@@ -62,7 +62,7 @@ impl Rig {
             (recovery.una(), recovery.next(), recovery.outstanding()),
             (rtt.smoothed(), rtt.minimum(), rtt.timeout(), estimators.timed),
             (
-                congestion.limited_by_window,
+                (congestion.limited_by_window, congestion.usage),
                 congestion.controller.decision(),
                 congestion.controller.snapshot()
             ),
@@ -132,6 +132,11 @@ fn sources() -> impl Strategy<Value = Source> {
         1 => (1_u64..200_000).prop_map(|bytes| Source::Size(Bytes(bytes))),
         1 => rate().prop_map(Source::Rate),
         1 => (rate(), 1_u64..50_000).prop_map(|(rate, size)| Source::Writes { rate, size: Bytes(size) }),
+        // With pauses of seconds, after which all of a large write may leave.
+        1 => (10_000_u64..500_000, 50_000_u64..300_000).prop_map(|(rate, size)| Source::Writes {
+            rate: Rate::from_bits_per_second(rate),
+            size: Bytes(size),
+        }),
     ]
 }
 

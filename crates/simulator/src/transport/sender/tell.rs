@@ -1,5 +1,6 @@
 //! All events from a sender to its congestion control.
 
+use super::usage::WindowUse;
 use crate::plan::{Ecn, TcpPlan, Transport};
 use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
@@ -16,6 +17,8 @@ pub struct Congestion {
     pub controller: Controller,
     /// Whether window or pacing, not application or receiver, ended the last round of sending.
     pub limited_by_window: bool,
+    /// Whether the window limits the sender, over a window of data.
+    pub usage: WindowUse,
     grow_only_when_limited: bool,
     classic_ecn: bool,
 }
@@ -49,9 +52,17 @@ impl Congestion {
                 seed,
             }),
             limited_by_window: true,
+            usage: WindowUse::new(),
             grow_only_when_limited: transport.grow_only_when_limited,
             classic_ecn: transport.ecn == Ecn::Classic,
         }
+    }
+
+    /// Application, receiver or the window ended a round of sending.
+    #[inline(always)]
+    pub(super) fn note_end(&mut self, by_window: bool, in_flight: u64, range: (u64, u64)) {
+        self.limited_by_window = by_window;
+        self.usage.note(by_window, in_flight, range);
     }
 
     /// Whether the window alone decides what leaves, and when: the algorithm needs no pacing,
@@ -83,7 +94,7 @@ impl Congestion {
         event.smoothed_rtt = rtt.smoothed();
         event.minimum_rtt = rtt.minimum();
         event.in_flight = Bytes(ack.in_flight);
-        event.window_limited = self.limited_by_window || !self.grow_only_when_limited;
+        event.window_limited = self.usage.is_limited() || !self.grow_only_when_limited;
         event
     }
 

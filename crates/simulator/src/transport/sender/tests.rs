@@ -587,7 +587,9 @@ fn a_lost_retransmission_needs_no_timeout() {
     assert_eq!(new.first(), Some(&10));
     rig.ack(210, 0, &[(1, 11)]);
     assert_eq!(rig.sent().first(), Some(&0));
-    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 1));
+    // "The loss of a retransmission, should be taken as two indications of congestion" (RFC 5681,
+    // section 4.3): without proportional rate reduction there are two.
+    assert_eq!((rig.sender.totals.timeouts, rig.sender.totals.fast_retransmits), (0, 2));
 }
 
 /// One segment SACKed above a gap: a quarter of the smallest round-trip time for reordering, then

@@ -2,6 +2,7 @@
 //!
 //! Retransmissions before new data, both limited by the window and the outbox.
 
+use super::usage::End;
 use super::{Connection, Opportunity, Sender};
 use crate::engine::Target;
 use crate::packet::Flags;
@@ -66,91 +67,123 @@ impl Sender {
             return;
         }
         // Probes belong to the beginning of a flight, not to data held back from it.
-        let mut may_probe = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
+        let begins = matches!(opportunity, Opportunity::NewAck | Opportunity::Application);
+        let may_probe = std::mem::take(&mut self.holds_pair) || begins;
         let bounds = self.bounds(context.now);
         self.note_pause(context.now, bounds.limit);
+        let end = self.transmit_within(context, bounds, may_probe);
+        let window = self.congestion.controller.window().get();
+        let in_flight = self.recovery.outstanding().pipe_bytes();
+        let (una, next) = (self.recovery.una(), self.recovery.next());
+        let usage = &mut self.congestion.usage;
+        if end == End::Held {
+            let missing = self.recovery.outstanding().bytes_to_retransmit();
+            let waiting = bounds.limit.saturating_sub(next) + missing;
+            let fills = self.recovery.pipe(window) + waiting > window;
+            usage.note_held(fills, window, in_flight, (una, next));
+        } else {
+            usage.note(end == End::Window, in_flight, (una, next));
+        }
+        self.congestion.limited_by_window = end != End::Data;
+    }
+
+    /// Sends what may be sent now, and returns what ended it.
+    fn transmit_within(&mut self, context: &mut Context<'_>, bounds: Bounds, mut may_probe: bool) -> End {
         loop {
             let decision = self.congestion.controller.decision();
             let pacing = self.pacing(&decision);
             let window = decision.window.get();
             if let Some(index) = self.recovery.next_retransmission() {
-                if !self.has_room_for_retransmission(window) || !self.may_leave(context, pacing, self.mss) {
-                    return;
+                if !self.owes_retransmission && !self.has_room_for_retransmission(window) {
+                    return End::Window;
                 }
+                if !self.outbox.may_leave(context, pacing, self.mss) {
+                    return End::Held;
+                }
+                self.owes_retransmission = false;
                 self.retransmit(context, index, pacing);
                 continue;
             }
             let pipe = self.recovery.pipe(window);
-            let Some(size) = self.next_size(bounds, pipe, &decision) else {
-                if self.recovery.next() >= bounds.limit {
-                    self.on_nothing_new(context, bounds, pipe, &decision);
+            let size = match self.next_size(bounds, pipe, &decision) {
+                Ok(size) => size,
+                Err(End::Data) if self.recovery.next() >= bounds.limit => {
+                    return self.on_nothing_new(context, bounds, pipe, &decision);
                 }
-                return;
+                Err(end) => return end,
             };
             if may_probe
                 && decision.probe == Some(Probe::Pair)
                 && self.has_room_for_pair(bounds, pipe, window)
             {
                 may_probe = false;
+                // An algorithm that paces knows when its pairs are due.
+                let spacing = if decision.pacing.is_some() { None } else { pacing };
+                if !self.outbox.may_leave_pair(context, spacing, self.mss) {
+                    self.holds_pair = true;
+                    return End::Held;
+                }
                 self.send_new(context, self.mss, ProbePart::PairFirst, pacing);
                 self.send_new(context, self.mss, ProbePart::PairSecond, pacing);
                 continue;
             }
             if self.in_flight_limit.is_reached(self.recovery.outstanding().len()) {
-                return self.run_away(context.now);
+                self.run_away(context.now);
+                return End::Window;
             }
-            if !self.may_leave(context, pacing, size) {
-                return;
+            if !self.outbox.may_leave(context, pacing, size) {
+                return End::Held;
             }
             self.recovery.note_limited_transmit(size, window);
             self.send_new(context, size, ProbePart::Single, pacing);
         }
     }
 
-    /// Size of the next segment of new data, if the window has room for it.
+    /// Size of the next segment of new data, or what ends the round.
     #[inline]
-    fn next_size(&mut self, bounds: Bounds, pipe: u64, decision: &Decision) -> Option<u64> {
+    fn next_size(&self, bounds: Bounds, pipe: u64, decision: &Decision) -> Result<u64, End> {
         let left = bounds.limit.saturating_sub(self.recovery.next());
         let size = self.mss.min(left);
         // The receiver's window has room for part of a segment: wait for more (RFC 9293,
         // 3.8.6.2.1).
         if left == 0 || size < self.mss && bounds.limit < bounds.produced && pipe > 0 {
-            self.congestion.limited_by_window = false;
-            return None;
+            return Err(End::Data);
+        }
+        if pipe + size > decision.window.get() {
+            return Err(End::Window);
         }
         // Held back beyond the allowance: the next ACK asks again.
-        if pipe + size > decision.window.get() || size > decision.allowance.get() && pipe > 0 {
-            self.congestion.limited_by_window = true;
-            return None;
+        if size > decision.allowance.get() && pipe > 0 {
+            return Err(End::Held);
         }
-        Some(size)
+        Ok(size)
     }
 
-    fn has_room_for_retransmission(&mut self, window: u64) -> bool {
+    fn has_room_for_retransmission(&self, window: u64) -> bool {
         let pipe = self.recovery.pipe_for_retransmission(window);
-        let room = pipe + self.mss <= window || pipe == 0;
-        if !room {
-            self.congestion.limited_by_window = true;
-        }
-        room
+        pipe + self.mss <= window || pipe == 0
     }
 
     fn has_room_for_pair(&self, bounds: Bounds, pipe: u64, window: u64) -> bool {
-        pipe + 2 * self.mss <= window && bounds.limit - self.recovery.next() >= 2 * self.mss
+        pipe + 2 * self.mss <= window
+            && bounds.limit - self.recovery.next() >= 2 * self.mss
+            && self.outbox.passes_pairs(self.mss)
     }
 
-    /// Whether a segment with this payload may leave now.
-    #[inline]
-    fn may_leave(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
-        let may = self.outbox.may_leave(context, pacing, payload);
-        if !may {
-            self.congestion.limited_by_window = true;
-        }
-        may
+    /// When a probe with this payload, which asks no window, may leave, if not now.
+    pub(super) fn held_until(&self, now: Time, payload: u64) -> Option<Time> {
+        let pacing = self.pacing(&self.congestion.controller.decision());
+        Some(self.outbox.earliest(pacing, payload)).filter(|&release| release > now)
     }
 
-    /// No new data may leave.
-    fn on_nothing_new(&mut self, context: &mut Context<'_>, bounds: Bounds, pipe: u64, decision: &Decision) {
+    /// No new data may leave. Returns what ends the round.
+    fn on_nothing_new(
+        &mut self,
+        context: &mut Context<'_>,
+        bounds: Bounds,
+        pipe: u64,
+        decision: &Decision,
+    ) -> End {
         let window = decision.window.get();
         if self.receive_window < self.mss {
             self.await_window(context, bounds.produced);
@@ -164,12 +197,13 @@ impl Sender {
         }
         let pacing = self.pacing(decision);
         while self.recovery.pipe(window) + self.mss <= window {
-            let Some(index) = self.recovery.next_possibly_lost() else { return };
-            if !self.may_leave(context, pacing, self.mss) {
-                return;
+            let Some(index) = self.recovery.next_possibly_lost() else { break };
+            if !self.outbox.may_leave(context, pacing, self.mss) {
+                return End::Held;
             }
             self.retransmit(context, index, pacing);
         }
+        End::Data
     }
 
     /// The current pacing: the transport's if the algorithm requests none.
@@ -257,11 +291,12 @@ impl Sender {
             return;
         }
         let left = self.bounds(context.now).limit.saturating_sub(self.recovery.next());
+        let pacing = self.pacing(&self.congestion.controller.decision());
         if left == 0 {
             let (index, segment) = self.recovery.retransmit_as_probe(context.now);
-            self.put_on_wire_again(context, index, segment, None);
+            self.put_on_wire_again(context, index, segment, pacing);
         } else {
-            self.send_new(context, self.mss.min(left), ProbePart::Single, None);
+            self.send_new(context, self.mss.min(left), ProbePart::Single, pacing);
         }
         self.recovery.on_probe_sent(left == 0);
         self.plain = 0;
@@ -286,7 +321,8 @@ impl Sender {
     pub(super) fn probe_window(&mut self, context: &mut Context<'_>) {
         if self.bounds(context.now).produced > self.recovery.next() {
             self.window_probes = self.window_probes.saturating_add(1);
-            self.send_new(context, 1, ProbePart::Single, None);
+            let pacing = self.pacing(&self.congestion.controller.decision());
+            self.send_new(context, 1, ProbePart::Single, pacing);
         }
     }
 
