@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 import pytest
 from rich.cells import cell_len
 
+import selfclock as sc
 from selfclock import formatting
 from selfclock.cli.layout import Column, elided, fitted
+from selfclock.units import RATES, written
 
 if TYPE_CHECKING:
     import subprocess
@@ -18,6 +20,32 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rate"),
+    [
+        ([], "24 Mbit/s"),
+        ([(1, 12)], "24 to 12 Mbit/s"),
+        ([(1, 0.9)], "24 Mbit/s to 900 kbit/s"),
+        ([(1, 12), (1.5, 9)], "24 … 9 Mbit/s"),
+        ([(1, 24), (5, 12)], "24 Mbit/s"),
+    ],
+)
+def test_a_rate_that_changes_is_named_first_and_last(changes: list[tuple[float, float]], rate: str) -> None:
+    """The table of links had the last rate alone. A change after the end of the run, at 2 s, is none."""
+    made = [sc.Change(sc.s(at), rate=sc.mbps(to)) for at, to in changes]
+    result = (
+        sc.Path(sc.Link("24 Mbps", "10 ms", changes=made or None), rtt="40 ms")
+        .scenario(["cubic"], duration="2 s")
+        .run()
+    )
+    bottleneck = result.summary["links"][0]
+    changed = result.scenario.network.changed_rates(result.summary["simulated_s"])
+    assert formatting.rate_of(bottleneck, changed, lambda bps: written(bps, RATES)) == rate
+    assert formatting.of_link(bottleneck, changed)[1] == formatting.rate_of(
+        bottleneck, changed, lambda bps: formatting.digits(bps / 1e6)
+    )
 
 
 @pytest.mark.parametrize("name", ["packet-pair", "a" * 100, "漢字" * 20, "x"])
