@@ -261,7 +261,10 @@ impl<A: Composition> Controller<A> {
             }
             Roles::Model(model) => model.on_timeout(event, state),
         });
-        self.state.cwnd = 1.0;
+        // "the sender's congestion window MUST be reduced to the minimum congestion window", two
+        // packets (RFC 9002, section 7.6.2).
+        let persistent = event.cause == RestartCause::PersistentCongestion;
+        self.state.cwnd = if persistent { 2.0 } else { 1.0 };
     }
 
     /// The last loss or timeout was spurious: the response to it is undone, once.

@@ -445,4 +445,6 @@ impl Driver {
 }
 
 #[cfg(test)]
+mod rfc9002;
+#[cfg(test)]
 mod tests;

@@ -76,6 +76,134 @@ mod tests {
     use crate::fixtures::{ack_at, avoiding};
     use crate::units::Bytes;
 
+    /// With byte counting growth does not depend on how many segments an ACK covers. An ACK for n of
+    /// w segments adds at once what n ACKs would add one by one to a window that grows meanwhile, so
+    /// growth may differ by n/w of itself, and the round trip in which it is read by as much again.
+    #[test]
+    fn growth_does_not_depend_on_the_ack_ratio() {
+        const WINDOW: f64 = 1000.0;
+        for name in [
+            "reno",
+            "highspeed",
+            "scalable",
+            "bic",
+            "cubic",
+            "vegas",
+            "tri-s",
+            "ltcp",
+            "altcp",
+            "adaptive",
+            "fast",
+        ] {
+            let grown = |ratio: u64| {
+                let mut window = WindowChoice::named(name).expect("listed").build();
+                let mut state = WindowState { byte_counting: true, ..avoiding(WINDOW) };
+                let rtt = 0.1;
+                let (mut acknowledged, mut now, mut round_end) = (0_u64, 0.0, 0_u64);
+                let mut begun = 0.0;
+                // The first two round trips settle what is measured by round trips.
+                let mut rounds = 0;
+                while rounds <= if name == "fast" { 4 } else { 22 } {
+                    now += rtt * ratio as f64 / state.cwnd;
+                    acknowledged += ratio * 1000;
+                    let sent = acknowledged + state.cwnd as u64 * 1000;
+                    if acknowledged >= round_end {
+                        (round_end, rounds) = (sent, rounds + 1);
+                        begun = if rounds == 3 { state.cwnd } else { begun };
+                    }
+                    let event = Acknowledged {
+                        size: Bytes(ratio * 1000),
+                        acknowledged_total: Bytes(acknowledged),
+                        sent_total: Bytes(sent),
+                        ..ack_at(now, rtt)
+                    };
+                    window.on_ack(&event, &mut state);
+                    window.grow(&event, &mut state);
+                }
+                state.cwnd - begun
+            };
+            let one = grown(1);
+            assert!(one > 0.0, "{name}");
+            for ratio in [2, 4, 8, 16] {
+                let (found, tolerance) = (grown(ratio), 2.0 * ratio as f64 / WINDOW);
+                assert!((found / one - 1.0).abs() <= tolerance, "{name}: {found} for {one}, {ratio} an ACK");
+            }
+        }
+    }
+
+    /// A CE mark reduces down to one segment, a loss to two; ssthresh is at least two (RFC 9438,
+    /// section 4.6; RFC 3168, section 6.1.2).
+    #[test]
+    fn marks_reduce_to_one_segment() {
+        use crate::controller::Controller;
+        use crate::event::{EcnEcho, LossDetected};
+        use crate::fixtures::setup;
+        use crate::start::StartChoice;
+        use crate::units::Time;
+        for name in [
+            "reno",
+            "highspeed",
+            "scalable",
+            "fast",
+            "bic",
+            "cubic",
+            "vegas",
+            "tri-s",
+            "ltcp",
+            "altcp",
+            "adaptive",
+            "lotka-volterra",
+        ] {
+            let reduced = |mark: bool| {
+                let start = StartChoice::named("slow-start").expect("listed").build();
+                let mut controller =
+                    Controller::new(setup(), start, WindowChoice::named(name).expect("listed").build(), None);
+                for _ in 0..40 {
+                    let flight_size = controller.window();
+                    if mark {
+                        controller.on_ecn_echo(&EcnEcho::new(Time::ZERO, flight_size));
+                    } else {
+                        controller.on_loss(&LossDetected::new(Time::ZERO, flight_size));
+                    }
+                }
+                let snapshot = controller.snapshot();
+                (snapshot.cwnd_segments, snapshot.ssthresh_segments)
+            };
+            assert_eq!((reduced(true), reduced(false)), ((1.0, 2.0), (2.0, 2.0)), "{name}");
+        }
+    }
+
+    /// FlightSize counts up to the window: half of everything that a long recovery has sent would be
+    /// above the window itself (RFC 5681, section 3.1, has the flight as an upper bound).
+    #[test]
+    fn a_timeout_after_a_long_recovery_leaves_at_most_a_loss_of_the_window() {
+        use crate::event::Timeout;
+        use crate::units::Time;
+        for name in [
+            "reno",
+            "highspeed",
+            "scalable",
+            "bic",
+            "cubic",
+            "vegas",
+            "tri-s",
+            "ltcp",
+            "altcp",
+            "adaptive",
+            "fast",
+        ] {
+            for cwnd in [12.0, 250.0] {
+                let threshold = |flight: u64| {
+                    let mut window = WindowChoice::named(name).expect("listed").build();
+                    let mut state = avoiding(cwnd);
+                    window.on_timeout(&Timeout::new(Time::ZERO, Bytes(flight * 1000)), &mut state);
+                    state.ssthresh
+                };
+                assert_eq!(threshold(1420), threshold(cwnd as u64), "{name} at {cwnd}");
+            }
+        }
+    }
+
     /// Windows that grow per ACK grow by half as much for an ACK of half a segment; otherwise a
     /// receiver that divides its ACKs would accelerate them (RFC 3465). Tolerance a tenth of a per
     /// cent, because the window has grown meanwhile.

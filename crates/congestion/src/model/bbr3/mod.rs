@@ -624,7 +624,7 @@ mod tests {
         let mut controller = Selection::model("bbr3").expect("listed").controller(setup());
         controller.on_ack(&ack_at(0.04, 0.04));
         let before = controller.decision().pacing.expect("it paces");
-        controller.on_mss_changed(&MssChanged { now: Time::ZERO, mss: Bytes(500) });
+        controller.on_mss_changed(&MssChanged::new(Time::ZERO, Bytes(500)));
         let after = controller.decision().pacing.expect("it paces");
         assert_eq!((before.size, after.size), (Bytes(1040), Bytes(540)));
         let ratio = before.interval.seconds() / after.interval.seconds();
