@@ -385,6 +385,44 @@ def test_delivery_rates_come_if_wanted() -> None:
     assert sum(rates) / len(rates) == pytest.approx(10 * 1448 * 8 / 0.0404, rel=0.05)
 
 
+def test_a_pause_of_the_application_is_an_event() -> None:
+    """Bursts of 20 kB every 160 ms, over in less than 100 ms: a pause before each but the first."""
+    heard: list[tuple[float, float, float]] = []
+
+    def on_resumed(_self: sc.CongestionControl, event: sc.Resumed) -> None:
+        heard.append((event.now_s, event.idle_s, event.timeout_s))
+
+    sc.algorithm("pauses")(base(on_resumed=on_resumed))
+    traffic = {"rate": "1 Mbps", "write": "20 kB"}
+    sc.dumbbell(bottleneck="10 Mbps", flows=[sc.Flow("pauses", traffic=traffic)], duration="2 s").run()
+    assert 9 <= len(heard) <= 12
+    assert all(0.05 < idle < 0.16 and timeout >= 0.2 for _, idle, timeout in heard)
+
+
+def test_who_sets_the_window_in_recovery_is_declared() -> None:
+    """Proportional rate reduction makes no difference for a class that says so, and some for another."""
+    for owns in (False, True):
+
+        def on_loss(self: sc.CongestionControl, _event: sc.LossDetected) -> None:
+            self.cwnd = 0.7 * self.cwnd
+
+        def on_ack(self: sc.CongestionControl, event: sc.Acknowledged) -> None:
+            self.cwnd += self.segments(event.size_bytes) / self.cwnd
+
+        own = base(on_ack=on_ack, on_loss=on_loss, owns_window_in_recovery=owns)
+        sc.algorithm(f"recovers-{owns}".lower())(own)
+        [listed] = [each for each in sc.algorithms() if each.name == f"recovers-{owns}".lower()]
+        assert ("alone" in listed.recovery) == owns
+        scenario = sc.dumbbell(bottleneck="20 Mbps", flows=[listed.name], duration="10 s")
+        goodputs = {
+            scenario.with_overrides(["network.bottleneck.loss={probability=0.01}", f"transport.prr={prr}"])
+            .run()
+            .summary["flows"][0]["goodput_bps"]
+            for prr in ("true", "false")
+        }
+        assert (len(goodputs) == 1) == owns
+
+
 def test_any_number_of_threads_gives_the_same() -> None:
     def begin(self: Any) -> None:  # noqa: ANN401
         self.random = random.Random(self.seed)  # noqa: S311

@@ -12,6 +12,9 @@ use crate::queue::ActsAbove;
 /// Maximum number of notes of one kind; thousands of flows could share one.
 const MOST_OF_A_KIND: usize = 3;
 
+/// Disciplines with one queue whose marks stand for drops.
+const CLASSIC: [&str; 3] = ["red", "pie", "codel"];
+
 /// Notes on settings whose results may surprise: one sentence each.
 pub fn notes(plan: &Plan) -> Vec<String> {
     let mut notes = Notes::default();
@@ -77,6 +80,11 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
                 .to_owned());
         } else if !flow.forward.iter().any(|&link| plan.links[link].discipline.marks()) {
             add("no queue on its path marks: without marks Prague is a paced Reno".to_owned());
+        } else if let Some(name) = classic_queue_shared(plan, flow) {
+            add(format!(
+                "{name} marks Prague no more than it marks or drops the classic flows beside it, of which Prague takes \
+                 most of the rate (RFC 9331, section 4.3, asks for a fall-back, which is not here): share a dualpi2"
+            ));
         }
     }
     if tcp.transport.delayed_ack.every > 1 {
@@ -94,6 +102,23 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
             ));
         }
     }
+}
+
+/// A queue on the path that marks as it would drop (RFC 3168), for all flows alike, if a flow that
+/// takes a mark for a loss shares it.
+fn classic_queue_shared(plan: &Plan, flow: &FlowPlan) -> Option<&'static str> {
+    let shared = |link: usize| {
+        plan.flows.iter().any(|other| {
+            let is_classic = |marks| marks != Marks::InProportion;
+            other.forward.contains(&link)
+                && other.protocol.tcp().is_some_and(|tcp| is_classic(tcp.control.marks()))
+        })
+    };
+    flow.forward.iter().find_map(|&link| {
+        let discipline = &plan.links[link].discipline;
+        let name = discipline.entry().name;
+        (CLASSIC.contains(&name) && discipline.marks() && shared(link)).then_some(name)
+    })
 }
 
 fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
