@@ -292,7 +292,7 @@ impl EstimatePart for ImTcp {
         }
     }
 
-    /// After a pause a measurement begins anew: what was stored or sent is no stream.
+    /// A pause ends a measurement: what was stored or sent is no stream.
     fn on_resumed(&mut self, event: &Resumed) {
         if !matches!(self.phase, Phase::Waiting(_)) {
             self.abandon(event.now);

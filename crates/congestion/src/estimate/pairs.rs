@@ -153,7 +153,8 @@ impl EstimatePart for Pairs {
         }
     }
 
-    /// After a pause a measurement begins anew: the rest of a train would leave late, and the spacing be that of the pause.
+    /// A pause ends a measurement: the rest of a train would leave late, and the spacing would be
+    /// that of the pause.
     fn on_resumed(&mut self, event: &Resumed) {
         if !matches!(self.phase, Phase::Waiting(_)) {
             self.abandon(event.now);
@@ -377,7 +378,8 @@ mod tests {
                 (0..sent).for_each(|_| connection.send());
             }
             assert!(connection.allowed() <= 1000);
-            let (now, idle) = (Time::ZERO + Duration::from_milliseconds(9000), Duration::from_milliseconds(8000));
+            let (now, idle) =
+                (Time::ZERO + Duration::from_milliseconds(9000), Duration::from_milliseconds(8000));
             connection.pairs.on_resumed(&Resumed::new(now, idle, Duration::from_milliseconds(200)));
             assert_eq!(connection.allowed(), u64::MAX);
             connection.ack(9100.0, 15_000, 20_000);

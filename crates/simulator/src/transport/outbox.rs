@@ -103,7 +103,12 @@ impl Outbox {
     }
 
     /// The same for two full segments back to back.
-    pub fn may_leave_pair(&mut self, context: &mut Context<'_>, pacing: Option<Pacing>, payload: u64) -> bool {
+    pub fn may_leave_pair(
+        &mut self,
+        context: &mut Context<'_>,
+        pacing: Option<Pacing>,
+        payload: u64,
+    ) -> bool {
         let earliest = self.earliest(pacing, 2 * payload + u64::from(self.overhead));
         self.may_leave_from(context, earliest)
     }

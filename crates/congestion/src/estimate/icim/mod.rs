@@ -354,7 +354,7 @@ impl EstimatePart for Icim {
         }
     }
 
-    /// After a pause a measurement begins anew: what was stored or sent is no burst.
+    /// A pause ends a measurement: what was stored or sent is no burst.
     fn on_resumed(&mut self, event: &Resumed) {
         if !matches!(self.phase, Phase::Waiting(_)) {
             self.abandon(event.now);

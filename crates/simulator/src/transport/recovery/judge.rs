@@ -207,7 +207,7 @@ impl LossRecovery {
     /// retransmission, should be taken as two indications of congestion and, therefore, cwnd (and
     /// ssthresh) MUST be lowered twice in this case" (RFC 5681, section 4.3). Only RACK sees such a
     /// loss. Without a reduction, a window far above what the path delivers would be retransmitted
-    /// again and again; Linux, too, enters its recovery then (`FLAG_LOST_RETRANS` in `TCP_CA_Loss`).
+    /// again and again; Linux, too, then enters recovery (`FLAG_LOST_RETRANS` in `TCP_CA_Loss`).
     ///
     /// In fast recovery nothing begins where proportional rate reduction, or an algorithm that
     /// controls its window itself, already sends no more than is delivered; Linux's
@@ -252,7 +252,7 @@ impl LossRecovery {
         }
         let mut flight_size = self.flight_size();
         if self.waits_for_recovery_point() {
-            // What the timeout took for lost is not in flight, unless it was sent again.
+            // What the timeout took for lost is not in flight, unless it was retransmitted.
             let newly_lost = self.board.lost_total() - self.before.lost;
             flight_size = flight_size.min(self.board.pipe_bytes() + newly_lost);
         }

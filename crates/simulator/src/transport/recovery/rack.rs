@@ -360,13 +360,7 @@ impl Rack {
 
     /// Marks lost segments, retransmissions included. Step 5 of section 6.2. Returns true if one of
     /// them is a retransmission that left at or after `since`.
-    pub fn detect(
-        &mut self,
-        board: &mut Scoreboard,
-        now: Time,
-        conditions: Conditions,
-        since: Time,
-    ) -> bool {
+    pub fn detect(&mut self, board: &mut Scoreboard, now: Time, conditions: Conditions, since: Time) -> bool {
         let window = self.reordering_window(conditions);
         let mut retransmission_lost = false;
         self.deadline = None;

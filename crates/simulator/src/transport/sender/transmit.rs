@@ -78,8 +78,9 @@ impl Sender {
         let usage = &mut self.congestion.usage;
         if end == End::Held {
             let missing = self.recovery.outstanding().bytes_to_retransmit();
-            let waiting = bounds.limit.saturating_sub(next) + missing;
-            let fills = self.recovery.pipe(window) + waiting > window;
+            let waiting = bounds.limit.saturating_sub(next).saturating_add(missing);
+            // A bulk transfer without a receive window has no limit.
+            let fills = self.recovery.pipe(window).saturating_add(waiting) > window;
             usage.note_held(fills, window, in_flight, (una, next));
         } else {
             usage.note(end == End::Window, in_flight, (una, next));

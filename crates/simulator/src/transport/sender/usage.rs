@@ -16,7 +16,7 @@ pub struct WindowUse {
     until: u64,
 }
 
-/// What ended a round of sending.
+/// Reason for the end of a round of sending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
     /// The window is full.
@@ -39,10 +39,11 @@ impl WindowUse {
         self.limited
     }
 
-    /// A round of sending has ended, limited by the window or not, with this much in flight, SND.UNA
-    /// and SND.NXT.
+    /// A round of sending has ended, limited by the window or not, with this much in flight.
+    /// `range`: SND.UNA and SND.NXT.
     #[inline(always)]
-    pub fn note(&mut self, limited: bool, in_flight: u64, (una, next): (u64, u64)) {
+    pub fn note(&mut self, limited: bool, in_flight: u64, range: (u64, u64)) {
+        let (una, next) = range;
         if limited || una >= self.until || !self.limited && in_flight > self.most {
             *self = Self { limited, most: in_flight, until: next };
         }
