@@ -393,8 +393,7 @@ def test_a_pause_of_the_application_is_an_event() -> None:
         heard.append((event.now_s, event.idle_s, event.timeout_s))
 
     sc.algorithm("pauses")(base(on_resumed=on_resumed))
-    traffic = {"rate": "1 Mbps", "write": "20 kB"}
-    sc.dumbbell(bottleneck="10 Mbps", flows=[sc.Flow("pauses", traffic=traffic)], duration="2 s").run()
+    sc.dumbbell(bottleneck="10 Mbps", flows=[sc.Flow("pauses", rate="1 Mbps", write="20 kB")], duration="2 s").run()
     assert 9 <= len(heard) <= 12
     assert all(0.05 < idle < 0.16 and timeout >= 0.2 for _, idle, timeout in heard)
 

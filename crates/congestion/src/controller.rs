@@ -383,8 +383,8 @@ impl<A: Composition> Controller<A> {
         matches!(self.algorithm.roles(), Roles::Model(model) if model.owns_window_in_recovery())
     }
 
-    /// Whether its window restarts after a pause longer than the retransmission timeout. A transport
-    /// whose algorithm decides elsewhere, as in the kernel, must do that at once.
+    /// Whether its window restarts after a pause longer than the retransmission timeout. A
+    /// transport whose algorithm decides elsewhere, as in the kernel, must do that at once.
     pub fn restarts_after_idle(&self) -> bool {
         self.state.restart_window.is_finite() && matches!(self.algorithm.roles(), Roles::Parts(..))
     }
@@ -612,8 +612,8 @@ mod tests {
         }
     }
 
-    /// draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": the response in fast recovery is the
-    /// model's. Katabi et al. 2002 and the Prague draft respond to losses as Reno does, so the
+    /// draft-ietf-ccwg-bbr, "Modulating cwnd in Loss Recovery": the response in fast recovery is
+    /// the model's. Katabi et al. 2002 and the Prague draft respond to losses as Reno does, so the
     /// transport's rules for Reno are theirs, as of all windows. Entry and algorithm say the same.
     #[test]
     fn who_sets_the_window_in_recovery() {

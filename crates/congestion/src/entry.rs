@@ -45,11 +45,11 @@ names! {
 }
 
 names! {
-    /// What a pause of the application longer than the retransmission timeout does to the window.
+    /// The window after a pause of the application that is longer than the retransmission timeout.
     pub enum AfterIdle {
         /// It restarts: "no more than RW" (RFC 5681, section 4.1).
         Restarts => "restarts (RFC 5681, section 4.1)",
-        /// What the algorithm makes of it ([`ModelPart::on_resumed`](crate::part::ModelPart)).
+        /// Set by the algorithm, if at all ([`ModelPart::on_resumed`](crate::part::ModelPart)).
         Algorithm => "is as the algorithm leaves it",
     }
 }

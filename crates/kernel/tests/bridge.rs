@@ -231,9 +231,9 @@ fn what_the_kernel_part_may_do_to_the_window() {
     }
 }
 
-/// RFC 5681, section 4.1, as `tcp_cwnd_restart` of Linux: 15 s are 60 timeouts of 220 ms and more, so
-/// ten segments are left of any window; 500 ms halve it twice. BBR and the other models keep theirs.
-/// A flow that the pacer has held, and the first data, have not paused.
+/// RFC 5681, section 4.1, as `tcp_cwnd_restart` of Linux: 15 s are 60 timeouts of 220 ms and more,
+/// so ten segments are left of any window; 500 ms halve it twice. BBR and the other models keep
+/// theirs. A flow that the pacer has held, and the first data, have not paused.
 #[test]
 fn a_window_restarts_after_idle() {
     let begun = KernelEvent { data_segs_out: 200, cwnd: 10, ..first() };

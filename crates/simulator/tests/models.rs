@@ -65,9 +65,9 @@ fn largest_window(overrides: &[&str]) -> f64 {
 }
 
 /// Receivers that acknowledge rarely, and applications that pause, from the beginning of the
-/// connection: the window is at most 2.25 BDP of the path, by what is acknowledged at once, and four
-/// segments of minimum; Startup, which does not cut, adds an acknowledgement and its queue, which
-/// makes the round-trip time at most double.
+/// connection: the window is at most 2.25 BDP of the path, what is acknowledged at once, and four
+/// segments of minimum; Startup, which does not cut, adds an acknowledgement, and its queue doubles
+/// the round-trip time at most.
 #[test]
 fn the_window_of_bbr_has_a_bound() {
     let lossless = "network.bottleneck.loss.probability=0.0";
@@ -108,8 +108,8 @@ fn the_window_of_bbr_has_a_bound() {
     }
 }
 
-/// Behind a queue that marks as it drops Prague beside a classic flow is a note; alone, in queues of
-/// their own, or behind DualPI2 it is none.
+/// Behind a queue that marks as it drops Prague beside a classic flow is a note; alone, in queues
+/// of their own, or behind DualPI2 it is none.
 #[test]
 fn prague_beside_a_classic_flow() {
     for (queue, beside, expected) in [

@@ -40,8 +40,8 @@ parameters! {
         loss_beta: f64 = 0.5, shown "0.5", unit "", range (0.1, 0.99),
             source "RFC 5681 section 3.1, equation 4";
         /// Round-trip time that shorter ones are taken for, so that the rate depends less on it;
-        /// zero: none are, as in RFC 8257. It holds from the beginning; the reference implementation
-        /// waits for some round trips after slow start.
+        /// zero: none are, as in RFC 8257. It holds from the beginning; the reference
+        /// implementation waits for some round trips after slow start.
         virtual_rtt: Duration = Duration::from_milliseconds(25), shown "25 ms", unit "s", range (0.0, 1.0),
             source "draft-briscoe-iccrg-prague-congestion-control: reduced RTT-dependence";
         /// Space segments. Off, and without a virtual round-trip time: DCTCP.

@@ -68,8 +68,8 @@ pub struct Flow<C> {
     acked: (u64, u64),
     last: KernelEvent,
     history: LossHistory,
-    /// `tp_delivered` as last counted, and the payload delivered so far: segments change their size,
-    /// and their number overflows.
+    /// `tp_delivered` as last counted, and the payload delivered so far: segments change their
+    /// size, and their number overflows.
     delivered: (u32, u64),
     minimum_rtt_us: Option<u32>,
     duplicates: u32,

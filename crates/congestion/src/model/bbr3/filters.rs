@@ -171,8 +171,8 @@ mod tests {
     /// A path that acknowledges a whole flight with one ACK, for minutes: 100 kbyte every 10 ms, or
     /// all that the window allows on a path of unbounded rate. Nothing pauses, so no epoch is
     /// extended: the aggregation is one flight, and what bridges it is at most 100 ms of the
-    /// bandwidth. So the window is at most 2.25 BDP (section 5.6.1), one flight, and the two segments
-    /// of ProbeBW_UP; in Startup, which does not cut, an ACK more.
+    /// bandwidth. So the window is at most 2.25 BDP (section 5.6.1), one flight, and the two
+    /// segments of ProbeBW_UP; in Startup, which does not cut, an ACK more.
     #[test]
     fn one_ack_per_flight_does_not_raise_the_window_for_ever() {
         let mut rounds = Rounds::new();
@@ -191,8 +191,8 @@ mod tests {
     }
 
     /// Bursts of 100 kbyte that do not fill the path, with a pause before each, from the beginning
-    /// of the connection: not one byte of an earlier burst counts as aggregation. The window is that
-    /// of the test above; Startup may never end, and does not cut.
+    /// of the connection: not one byte of an earlier burst counts as aggregation. The window is
+    /// that of the test above; Startup may never end, and does not cut.
     #[test]
     fn bursts_of_an_application_are_no_aggregation() {
         let mut rounds = Rounds::new();

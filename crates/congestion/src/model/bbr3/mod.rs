@@ -540,8 +540,8 @@ mod tests {
         assert!(down < 0.5 * 34.5, "{down}");
     }
 
-    /// Section 5.3.4.3: an idle period is "a sufficient attempt to drain the queue", and no ProbeRTT
-    /// follows it; one ACK per flight is none, so ProbeRTT comes.
+    /// Section 5.3.4.3: an idle period is "a sufficient attempt to drain the queue", and no
+    /// ProbeRTT follows it; one ACK per flight is none, so ProbeRTT comes.
     #[test]
     fn only_a_pause_replaces_probe_rtt() {
         for pauses in [false, true] {
@@ -574,11 +574,11 @@ mod tests {
     }
 
     /// The rate falls to a third, with a buffer that drops nothing: only the filter can notice. It
-    /// forgets within two cycles of at most 3 s each (section 5.3.3.8), which the queue of then three
-    /// BDP and ProbeRTT prolong; 30 s are ten cycles. Afterwards the queue is what it is at a
-    /// constant rate, a quarter of a BDP at most (see `one_flow`), in BDP of the new rate; twice that
-    /// is allowed. A fall to a fifth is too much for a buffer without an end: round trips become
-    /// longer than ProbeRTTInterval, and no sample is free of ProbeRTT.
+    /// forgets within two cycles of at most 3 s each (section 5.3.3.8), which the queue of then
+    /// three BDP and ProbeRTT prolong; 30 s are ten cycles. Afterwards the queue is what it is at a
+    /// constant rate, a quarter of a BDP at most (see `one_flow`), in BDP of the new rate; twice
+    /// that is allowed. A fall to a fifth is too much for a buffer without an end: round trips
+    /// become longer than ProbeRTTInterval, and no sample is free of ProbeRTT.
     #[test]
     fn the_bandwidth_is_forgotten_although_probe_rtt_cuts_off_the_probes() {
         for (before, after, rtt) in

@@ -211,12 +211,12 @@ impl Cycle {
     }
 
     /// AdvanceMaxBwFilter, once for each probe. By the letter of AdaptLongTermModel a probe that
-    /// ProbeRTT cuts off never advances the filter: the end of the probe falls into ProbeRTT, and the
-    /// samples of the next round trip count as application-limited. Where the queue makes a cycle
-    /// last as long as ProbeRTTInterval, each is cut off, and the filter keeps a bandwidth that the
-    /// path had minutes ago; yet it "covers a time period extending over the past two ProbeBW cycles"
-    /// (section 5.5.6). Our choice, as in Chromium (`has_advanced_max_bw`): it advances as soon as it
-    /// can.
+    /// ProbeRTT cuts off never advances the filter: the end of the probe falls into ProbeRTT, and
+    /// the samples of the next round trip count as application-limited. Where the queue makes a
+    /// cycle last as long as ProbeRTTInterval, each is cut off, and the filter keeps a bandwidth
+    /// that the path had minutes ago; yet it "covers a time period extending over the past two
+    /// ProbeBW cycles" (section 5.5.6). Our choice, as in Chromium (`has_advanced_max_bw`): it
+    /// advances as soon as it can.
     const fn advance_filter(&mut self, path: &mut Path) {
         self.is_filter_due = false;
         self.has_advanced = true;

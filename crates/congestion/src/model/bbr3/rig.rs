@@ -59,7 +59,7 @@ impl Rounds {
         self.bbr.on_ack(&event, &mut self.state);
     }
 
-    /// Data leaves after a pause of so many seconds.
+    /// Data leaves after a pause of `idle` seconds.
     pub fn resume(&mut self, idle: f64) {
         self.now += idle;
         let (now, idle) = (Time::ZERO + Duration::from_seconds(self.now), Duration::from_seconds(idle));
@@ -67,7 +67,7 @@ impl Rounds {
         self.bbr.on_resumed(&resumed, &mut self.state);
     }
 
-    /// One ACK for a whole flight of so many bytes, the only one, after so many seconds.
+    /// One ACK for a whole flight of `bytes`, the only one, after `seconds`.
     pub fn flight(&mut self, seconds: f64, bytes: u64) {
         let prior = self.delivered;
         self.delivered += bytes;
