@@ -317,9 +317,16 @@ mod tests {
     prop_compose! {
         fn flows()(
             control in prop::sample::select(vec!["reno", "cubic", "scalable", "highspeed", "vegas", "bic", "altcp"]),
-            size in prop_oneof![Just(None), (1_u64..9000).prop_map(Some)], start in 0_u64..500, stop in 600_u64..4000,
+            traffic in prop_oneof![
+                2 => Just(String::new()),
+                2 => (1_u64..9000).prop_map(|size| format!("\ntraffic = {{ size = \"{size} kB\" }}")),
+                // Application-limited, with pauses between the writes.
+                1 => (100_u64..400_000, 1_u64..3000).prop_map(|(rate, write)| {
+                    format!("\ntraffic = {{ rate = \"{rate} kbps\", write = \"{write} kB\" }}")
+                }),
+            ],
+            start in 0_u64..500, stop in 600_u64..4000,
         ) -> String {
-            let traffic = size.map_or(String::new(), |size| format!("\ntraffic = {{ size = \"{size} kB\" }}"));
             format!("[[flow]]\ncongestion_control = \"{control}\"\nstart = \"{start} ms\"\nstop = \"{stop} ms\"{traffic}")
         }
     }
