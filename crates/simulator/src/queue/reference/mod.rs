@@ -211,6 +211,26 @@ fn step_of(queue: &ManagedQueue, sent: Option<&Packet>) -> Step {
     }
 }
 
+/// Tells the queue of changes of the rate until now, each at its time: what is due before one
+/// has the rate before it.
+fn follow(queue: &mut ManagedQueue, rates: &[(Time, u64)], told: &mut usize, now: Time) {
+    while let Some(&(at, rate)) = rates.get(*told)
+        && at <= now
+    {
+        if *told > 0 {
+            queue.catch_up(Time::from_picoseconds(at.picoseconds().saturating_sub(1)), (0, 0));
+        }
+        queue.work.rate = Rate::from_bits_per_second(rate);
+        *told += 1;
+    }
+}
+
+/// Rate at a time.
+fn rate_at(rates: &[(Time, u64)], time: Time) -> Rate {
+    let index = rates.partition_point(|&(at, _)| at <= time) - 1;
+    Rate::from_bits_per_second(rates[index].1)
+}
+
 /// Runs both over the same arrivals, each departure when the transmitter is free, and returns how
 /// many packets were dropped and how many left marked.
 fn compare(plan: DisciplinePlan, room: Room, traffic: &Traffic, reference: &mut dyn Published) -> (u64, u64) {
@@ -219,14 +239,15 @@ fn compare(plan: DisciplinePlan, room: Room, traffic: &Traffic, reference: &mut 
     let discipline = AnyDiscipline::new(plan, site).expect("a managed queue");
     let mut queue = ManagedQueue::new(discipline, room.limit(), false);
     let (arrivals, rates) = traffic.generate();
-    let (mut arrivals, mut rates) = (arrivals.into_iter().peekable(), rates.into_iter().peekable());
-    let (mut free_at, mut rate) = (Time::ZERO, traffic.rate);
+    let mut arrivals = arrivals.into_iter().peekable();
+    let (mut free_at, mut told) = (Time::ZERO, 0);
     let (mut drops, mut marks) = (0, 0);
     loop {
         let next = arrivals.peek().map_or(Time::NEVER, |packet| packet.arrival);
         // At equal times departures precede arrivals.
         if !queue.is_empty() && free_at <= next {
             let mut expected = Step::default();
+            follow(&mut queue, &rates, &mut told, free_at);
             let sent = queue.dequeue(free_at);
             let own = reference.dequeue(free_at, &mut expected);
             expected.sent = own.map(|packet| (packet.id, packet.ecn));
@@ -235,16 +256,14 @@ fn compare(plan: DisciplinePlan, room: Room, traffic: &Traffic, reference: &mut 
             drops += found.dropped.len() as u64;
             marks += u64::from(found.sent.is_some_and(|(_, ecn)| ecn == 3));
             if let Some(packet) = sent {
-                while rates.peek().is_some_and(|&(at, _)| at <= free_at) {
-                    rate = rates.next().expect("peeked").1;
-                }
-                let rate = Rate::from_bits_per_second(rate);
+                let rate = queue.work.rate;
                 free_at += rate.transmission_time(Bytes(packet.size.into()));
             }
             continue;
         }
         let Some(item) = arrivals.next() else { return (drops, marks) };
         let mut expected = Step::default();
+        follow(&mut queue, &rates, &mut told, item.arrival);
         queue.enqueue(item.arrival, &packet_of(&item), None, true, (0, 0));
         reference.enqueue(item.arrival, item, &mut expected);
         let found = step_of(&queue, None);

@@ -1,7 +1,8 @@
 //! RFC 8033: the pseudo-code of appendices A and B, and sections 4 and 5.
 
 use super::{
-    Fifo, Item, Published, Room, Step, Stream, Time, Value, compare, plan, room, stream, time, traffics,
+    Fifo, Item, Published, Room, Step, Stream, Time, Value, compare, plan, rate_at, room, stream, time,
+    traffics,
 };
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
@@ -98,9 +99,9 @@ impl Variables {
 struct Pie<'a> {
     k: Constants,
     room: Room,
-    /// Rate of the line, bit/s: section 4.2, "current_qdelay = queue_.byte_length() /
+    /// Rate of the line: section 4.2, "current_qdelay = queue_.byte_length() /
     /// dequeue_rate".
-    rate: &'a dyn Fn(Time) -> u64,
+    rate: &'a dyn Fn(Time) -> Rate,
     random: Stream,
     queue: Fifo,
     variables: Variables,
@@ -109,7 +110,7 @@ struct Pie<'a> {
 
 impl Pie<'_> {
     fn qdelay(&self, at: Time) -> f64 {
-        let rate = Rate::from_bits_per_second((self.rate)(at));
+        let rate = (self.rate)(at);
         rate.transmission_time(Bytes(self.queue.bytes())).seconds()
     }
 
@@ -154,7 +155,8 @@ fn pie_is_that_of_the_rfc() {
     let (mut drops, mut marks) = (0, 0);
     for (target, update, burst) in [(15.0, 15.0, 150.0), (1.0, 5.0, 0.0), (100.0, 30.0, 500.0)] {
         for ecn in [false, true] {
-            for traffic in traffics(false) {
+            for traffic in traffics(true) {
+                let rates = traffic.generate().1;
                 let room = room(traffic.seed);
                 let ms = |value: f64| Duration::from_picoseconds((value * 1e9) as u64);
                 let k =
@@ -162,7 +164,7 @@ fn pie_is_that_of_the_rfc() {
                 let mut reference = Pie {
                     k,
                     room,
-                    rate: &|_| traffic.rate,
+                    rate: &|time| rate_at(&rates, time),
                     random: stream(traffic.seed),
                     queue: Fifo::default(),
                     variables: Variables::new(&k),

@@ -2,8 +2,8 @@
 //! of Floyd, Gummadi and Shenker 2001, figure 1.
 
 use super::{
-    Bytes, Fifo, Item, Published, Rate, Room, Step, Stream, Time, Value, compare, plan, room, stream,
-    traffics,
+    Bytes, Fifo, Item, Published, Rate, Room, Step, Stream, Time, Value, compare, plan, rate_at, room,
+    stream, traffics,
 };
 use selfclock_congestion::units::Duration;
 
@@ -22,8 +22,8 @@ struct Settings {
 struct RandomEarlyDetection<'a> {
     k: Settings,
     room: Room,
-    /// Rate of the line, bit/s.
-    rate: &'a dyn Fn(Time) -> u64,
+    /// Rate of the line.
+    rate: &'a dyn Fn(Time) -> Rate,
     random: Stream,
     queue: Fifo,
     avg: f64,
@@ -37,7 +37,7 @@ struct RandomEarlyDetection<'a> {
 impl RandomEarlyDetection<'_> {
     /// Time of a "small packet" of 1000 B.
     fn s(&self, now: Time) -> Duration {
-        Rate::from_bits_per_second((self.rate)(now)).transmission_time(Bytes(1000))
+        (self.rate)(now).transmission_time(Bytes(1000))
     }
 }
 
@@ -134,12 +134,13 @@ fn red_is_that_of_the_papers() {
         Settings { hard_drop: false, ..quick },
         Settings { hard_drop: false, gentle: false, ..usual },
     ] {
-        for traffic in traffics(false) {
+        for traffic in traffics(true) {
+            let rates = traffic.generate().1;
             let room = room(traffic.seed);
             let mut reference = RandomEarlyDetection {
                 k,
                 room,
-                rate: &|_| traffic.rate,
+                rate: &|time| rate_at(&rates, time),
                 random: stream(traffic.seed),
                 queue: Fifo::default(),
                 avg: 0.0,
