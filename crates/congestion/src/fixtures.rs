@@ -71,7 +71,7 @@ pub fn timeout(state: &WindowState) -> Timeout {
     Timeout::new(now, flight_size)
 }
 
-/// One flow of full segments, each acknowledged separately, on a path with one queue. The ACK clock
+/// One flow of full segments, each acknowledged separately unless told otherwise, on a path with one queue. The ACK clock
 /// in closed form: a window takes one RTT, and its excess over the BDP is in the queue.
 #[derive(Clone)]
 pub struct LoneFlow {
@@ -81,13 +81,15 @@ pub struct LoneFlow {
     pub capacity: f64,
     /// Time of the last ACK, in seconds.
     pub now: f64,
+    /// Segments that an ACK covers.
+    pub every: f64,
     acknowledged: f64,
 }
 
 impl LoneFlow {
     /// On such a path.
     pub fn new(base_rtt: f64, capacity: f64) -> Self {
-        Self { base_rtt, capacity, now: 0.0, acknowledged: 0.0 }
+        Self { base_rtt, capacity, now: 0.0, every: 1.0, acknowledged: 0.0 }
     }
     /// On a path that never has a queue.
     pub fn without_queue(rtt: f64) -> Self {
@@ -100,9 +102,10 @@ impl LoneFlow {
     /// The next ACK under this window.
     pub fn next(&mut self, cwnd: f64) -> Acknowledged {
         let rtt = self.rtt(cwnd);
-        self.now += rtt / cwnd;
-        self.acknowledged += 1.0;
+        self.now += self.every * rtt / cwnd;
+        self.acknowledged += self.every;
         Acknowledged {
+            size: Bytes((self.every * 1000.0) as u64),
             acknowledged_total: Bytes((self.acknowledged * 1000.0) as u64),
             sent_total: Bytes(((self.acknowledged + cwnd) * 1000.0) as u64),
             minimum_rtt: Some(crate::units::Duration::from_seconds(self.base_rtt)),
@@ -134,16 +137,26 @@ pub fn response(
     period: u64,
     settle: u32,
 ) -> f64 {
-    let mut flow = LoneFlow::without_queue(rtt);
+    response_to(&mut LoneFlow::without_queue(rtt), window, state, period, settle)
+}
+
+/// The same of this flow.
+pub fn response_to(
+    flow: &mut LoneFlow,
+    window: &mut impl WindowPart,
+    state: &mut WindowState,
+    period: u64,
+    settle: u32,
+) -> f64 {
     let mut begin = 0.0;
     for cycle in 0..settle + 20 {
         if cycle == settle {
             begin = flow.now;
         }
-        flow.run(window, state, period);
+        flow.run(window, state, (period as f64 / flow.every) as u64);
         window.on_loss(&loss(state), state);
     }
-    20.0 * period as f64 * rtt / (flow.now - begin)
+    20.0 * period as f64 * flow.base_rtt / (flow.now - begin)
 }
 
 /// Passes an event to a start.

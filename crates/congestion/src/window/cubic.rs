@@ -237,6 +237,29 @@ mod tests {
     use super::*;
     use crate::fixtures::{LoneFlow, avoiding, echo, loss, response, timeout};
 
+    /// A minute of silence is no elapsed time, although the ACK that ends it comes from a sender that
+    /// the window limits again: with the pause the window is the one without it.
+    #[test]
+    fn a_pause_does_not_count() {
+        let after = |pause: f64| {
+            let mut cubic = Cubic::new(Parameters::default());
+            let mut state = avoiding(1000.0);
+            cubic.on_loss(&loss(&state), &mut state);
+            let mut flow = LoneFlow::without_queue(0.1);
+            flow.run_until(&mut cubic, &mut state, 2.0);
+            if pause > 0.0 {
+                flow.now += pause;
+                let now = Time::ZERO + Duration::from_seconds(flow.now);
+                let [idle, timeout] = [pause, 0.2].map(Duration::from_seconds);
+                cubic.on_resumed(&Resumed::new(now, idle, timeout), &mut state);
+            }
+            flow.run_until(&mut cubic, &mut state, 4.0 + pause);
+            state.cwnd
+        };
+        // Times in picoseconds are rounded.
+        assert!((after(60.0) / after(0.0) - 1.0).abs() < 1e-3, "{} and {}", after(60.0), after(0.0));
+    }
+
     /// Section 4.2 on a path with an ACK every rtt/cwnd.
     #[test]
     fn the_window_after_a_loss_is_the_cubic_function() {

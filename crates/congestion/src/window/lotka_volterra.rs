@@ -338,6 +338,25 @@ mod tests {
         assert_eq!((state.cwnd, state.ssthresh), (50.005, 50.005));
     }
 
+    /// Equation 10 over a pause of 5 s would be a factor of up to e^9.75 (epsilon 1.95/s).
+    #[test]
+    fn a_pause_does_not_count() {
+        use crate::event::Resumed;
+        let mut lotka_volterra = window(Exponential::Libm);
+        let mut state = avoiding(100.0);
+        let bits = state.full_segment_on_wire().get() as f64 * 8.0;
+        (state.path.capacity_bps, state.path.available_bps) = (Some(K * bits), Some(K * bits));
+        lotka_volterra.on_ack(&ack_at(1.0, TAU), &mut state);
+        let [idle, timeout] = [5.0, 0.2].map(Duration::from_seconds);
+        let now = Time::ZERO + Duration::from_seconds(6.0);
+        lotka_volterra.on_resumed(&Resumed::new(now, idle, timeout), &mut state);
+        let event = ack_at(6.0 + TAU, TAU);
+        lotka_volterra.on_ack(&event, &mut state);
+        lotka_volterra.grow(&event, &mut state);
+        // A round trip: e^(1.95 * 0.06) = 1.124.
+        assert!((state.cwnd - 112.4).abs() < 0.2, "{}", state.cwnd);
+    }
+
     /// Slow start after a timeout ends at w* at the latest; without bandwidths where Reno's does.
     #[test]
     fn slow_start_after_a_timeout_does_not_pass_the_limit() {

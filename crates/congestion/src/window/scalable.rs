@@ -124,10 +124,25 @@ impl WindowPart for Scalable {
 mod tests {
     use super::*;
     use crate::fixtures::ack;
-    use crate::fixtures::{LoneFlow, avoiding, loss, response, timeout};
+    use crate::fixtures::{LoneFlow, avoiding, loss, response, response_to, timeout};
 
     fn linux() -> Scalable {
         Scalable::new(Parameters { variant: Variant::Linux, ..Parameters::default() })
+    }
+
+    /// Kelly's equilibrium a/(b p) whatever an ACK covers, with byte counting. The window of whole
+    /// segments that a loss takes, rounded up, is up to 1/125 of what it takes at these windows.
+    #[test]
+    fn the_response_does_not_depend_on_the_ack_ratio() {
+        let found = [1.0, 2.0, 8.0].map(|every| {
+            let mut scalable = Scalable::new(Parameters::default());
+            let mut state = WindowState { byte_counting: true, ..avoiding(800.0) };
+            let mut flow = LoneFlow::without_queue(0.1);
+            flow.every = every;
+            response_to(&mut flow, &mut scalable, &mut state, 10_000, 20)
+        });
+        println!("{found:?}");
+        assert!(found.iter().all(|w| (w / found[0] - 1.0).abs() < 0.01), "{found:?}");
     }
 
     /// ns-2 halves at any loss in slow start and at a timeout, whatever the algorithm's usual
