@@ -113,11 +113,10 @@ impl Reno {
             Halved::FlightSize => flight,
             Halved::Window => state.window_in_use(),
         };
-        let part = match self.parameters.threshold {
+        match self.parameters.threshold {
             Threshold::Exact => base * factor,
             Threshold::WholeSegments => libm::floor(base * factor),
-        };
-        part
+        }
     }
 }
 
