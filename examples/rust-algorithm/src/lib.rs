@@ -18,7 +18,6 @@ use selfclock_congestion::parameter::{ParameterError, Value};
 use selfclock_congestion::parameters;
 use selfclock_congestion::part::ModelPart;
 use selfclock_congestion::state::WindowState;
-use selfclock_congestion::units::Bytes;
 
 parameters! {
     /// Parameters for a scenario: `congestion_control = { model = "my-aimd", decrease = 0.7 }`.
@@ -59,9 +58,9 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    /// Part of the data in flight, at most the window, that a loss leaves; in segments.
-    fn decreased(&self, flight_size: Bytes, state: &WindowState) -> f64 {
-        state.flight(flight_size) * self.parameters.decrease
+    /// Segments left of this many.
+    fn decreased(&self, segments: f64) -> f64 {
+        segments * self.parameters.decrease
     }
 }
 
@@ -80,7 +79,7 @@ impl ModelPart for Aimd {
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
         // At least "2*SMSS"; at least one after a mark.
-        let kept = self.decreased(event.flight_size, state);
+        let kept = self.decreased(state.segments(event.flight_size));
         state.reduce_to(kept);
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
@@ -88,7 +87,8 @@ impl ModelPart for Aimd {
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if !event.repeated {
-            state.ssthresh = self.decreased(event.flight_size, state).max(2.0);
+            // At most the window: a long recovery may have more in flight.
+            state.ssthresh = self.decreased(state.flight(event.flight_size)).max(2.0);
         }
     }
     fn pacing(&self, _state: &WindowState) -> Option<Pacing> {

@@ -4,7 +4,6 @@ use crate::entry::Entry;
 use crate::event::{Acknowledged, EcnEcho, LossDetected, Timeout};
 use crate::part::WindowPart;
 use crate::state::WindowState;
-use crate::units::Bytes;
 use crate::{choice, parameters};
 
 /// Entry in the registry.
@@ -33,7 +32,7 @@ choice! {
 choice! {
     /// Quantity that a loss halves.
     Halved {
-        /// FlightSize, RFC 5681 equation 4: the data outstanding, at most the window.
+        /// FlightSize, RFC 5681 equation 4: the data outstanding; at a timeout at most the window.
         FlightSize = "flight-size",
         /// cwnd, as the simulators of the 1990s did.
         Window = "window",
@@ -104,21 +103,20 @@ impl Reno {
     }
 
     /// FlightSize / 2 of "ssthresh = max (FlightSize / 2, 2*SMSS)"; in segments.
-    fn half(&self, flight_size: Bytes, state: &WindowState) -> f64 {
-        self.part(0.5, flight_size, state)
+    fn half(&self, flight: f64, state: &WindowState) -> f64 {
+        self.part(0.5, flight, state)
     }
 
     /// Like [`Reno::half`] with another factor.
-    fn part(&self, factor: f64, flight_size: Bytes, state: &WindowState) -> f64 {
+    fn part(&self, factor: f64, flight: f64, state: &WindowState) -> f64 {
         let base = match self.parameters.halved {
-            Halved::FlightSize => state.flight(flight_size),
+            Halved::FlightSize => flight,
             Halved::Window => state.window_in_use(),
         };
-        let part = match self.parameters.threshold {
+        match self.parameters.threshold {
             Threshold::Exact => base * factor,
             Threshold::WholeSegments => libm::floor(base * factor),
-        };
-        part
+        }
     }
 }
 
@@ -134,13 +132,13 @@ impl WindowPart for Reno {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        let kept = self.half(event.flight_size, state);
+        let kept = self.half(state.segments(event.flight_size), state);
         state.reduce_to(kept);
     }
 
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         let factor = if self.parameters.abe { self.parameters.beta_ecn } else { 0.5 };
-        let kept = self.part(factor, event.flight_size, state);
+        let kept = self.part(factor, state.segments(event.flight_size), state);
         state.reduce_to(kept);
     }
 
@@ -149,7 +147,7 @@ impl WindowPart for Reno {
         // segment has already been retransmitted by way of the retransmission timer at least once,
         // the value of ssthresh is held constant"
         if !event.repeated {
-            state.ssthresh = self.half(event.flight_size, state).max(2.0);
+            state.ssthresh = self.half(state.flight(event.flight_size), state).max(2.0);
         }
     }
 }
@@ -158,7 +156,7 @@ impl WindowPart for Reno {
 mod tests {
     use super::*;
     use crate::fixtures::{ack, state};
-    use crate::units::Time;
+    use crate::units::{Bytes, Time};
 
     #[test]
     fn one_segment_per_round_trip() {
