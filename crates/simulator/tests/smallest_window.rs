@@ -7,7 +7,8 @@ use selfclock_simulator::scenario::Scenario;
 /// window to one segment, and then the retransmission timer clocks the sender (RFC 3168, section
 /// 6.1.2; RFC 9438, section 4.6), as a loss at such windows does: the queue is no longer with marks
 /// than with drops. Windows that stopped at two segments kept nearly twice that. Half as much again
-/// is allowed for the marked packets themselves, which stay in the queue where a dropped one leaves.
+/// is allowed for the marked packets themselves, which stay in the queue where a dropped one
+/// leaves.
 #[test]
 fn a_queue_with_marks_is_no_longer_than_with_drops() {
     for algorithm in ["reno", "cubic"] {
