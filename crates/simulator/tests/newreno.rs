@@ -9,9 +9,9 @@ use selfclock_simulator::scenario::Scenario;
 ///
 /// During a long recovery without SACK far more than a window is outstanding. A timeout that set
 /// ssthresh to half of that led back into the same recovery: 38 to 61 % with 76 to 121 timeouts in
-/// these settings. Tolerance 5 %: ns-2 counts neither options nor the handshake as here, which is 3 %
-/// of the bytes, and rounds windows down to whole segments, which is half a segment of a window of 17
-/// and more.
+/// these settings. Tolerance 5 %: ns-2 counts neither options nor the handshake as here, which is
+/// 3 % of the bytes, and rounds windows down to whole segments, which is half a segment of a window
+/// of 17 and more.
 #[test]
 fn long_recoveries_end() {
     for (rate, queue, expected) in [(20, 16, 0.8975), (20, 66, 0.9609), (50, 166, 0.9590), (100, 166, 0.9533)]

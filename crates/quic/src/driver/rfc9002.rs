@@ -1,5 +1,5 @@
-//! What RFC 9002 says of the window, with events by hand: packets of 1200 bytes, a round trip of 50
-//! ms.
+//! The window by the sentences of RFC 9002, with events by hand: packets of 1200 bytes, a round trip
+//! of 50 ms.
 
 use super::*;
 use selfclock_congestion::{Duration, Selection};

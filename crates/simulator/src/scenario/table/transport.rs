@@ -56,9 +56,9 @@ table! {
         /// Slow start and the increase of every window count acknowledged bytes, as in Linux, not
         /// acknowledgements (RFC 5681). Modern: true; classic: false.
         byte_counting: Maybe<bool>,
-        /// After a pause longer than the retransmission timeout, halve the window for each timeout of
-        /// the pause, down to the initial window: RFC 5681, section 4.1, as Linux does. Models are
-        /// exempt. Modern: true; classic: false.
+        /// After a pause longer than the retransmission timeout, halve the window for each timeout
+        /// of the pause, down to the initial window: RFC 5681, section 4.1, as Linux does. Models
+        /// are exempt. Modern: true; classic: false.
         restart_after_idle: Maybe<bool>,
         /// Space segments at this multiple of window / smoothed round-trip time even where the
         /// algorithm does not ask for it. "off".

@@ -102,7 +102,8 @@ pub struct Sender {
     /// When the last segment of data left.
     last_sent: Time,
     handshake: bool,
-    /// A CE mark came with a window of one segment: only the retransmission timer releases the next.
+    /// A CE mark came with a window of one segment: only the retransmission timer releases the
+    /// next.
     held: bool,
     /// Value of `plain` when no router has lowered the window and no loss probe is unaccounted for.
     plain_by_plan: u32,
