@@ -367,7 +367,7 @@ fn red_marks_from_a_step_on() {
     let red = "{ discipline = \"red\", limit = \"1000 packets\", minimum = \"65 packets\", \
                maximum = \"65 packets\", weight = 1.0, max_probability = 1.0, gentle = false, hard_drop = false }";
     let flow = "[transport]\necn = \"accurate\"\ntimer = { minimum = \"10 ms\" }\n\
-                [[flow]]\ncount = 2\ncongestion_control = { model = \"prague\", pacing = false }\n";
+                [[flow]]\ncount = 2\ncongestion_control = { model = \"prague\", pacing = false, virtual_rtt = \"0 s\" }\n";
     for queue in [red, "{ mark_above = \"65 packets\", limit = \"1000 packets\" }"] {
         let mut plan = parsed(("10 Gbps", "40 us"), queue, "modern", flow);
         plan.duration = ms(500);

@@ -195,8 +195,13 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
 /// twice the default or half of it; a value with an effect where that has none here.
 fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
     let number = |text: &str, unit: f64| {
+        // Only an ACK for more than this tells it from no limit.
+        if text.starts_with("no limit") {
+            return 2.0;
+        }
         // One that depends on the transport starts with its value in the profile `modern`.
-        let default: f64 = text.split(' ').next().and_then(|text| text.parse().ok()).expect("a number");
+        let default: f64 =
+            text.split([' ', ',']).next().and_then(|text| text.parse().ok()).expect("a number");
         let (least, most) = (parameter.range.0 / unit, parameter.range.1 / unit);
         match (entry.name, parameter.name) {
             ("modified-swift-start", "largest_jump") => 20.0,
