@@ -267,9 +267,9 @@ impl Driver {
         self.put_in_flight(size.min(room));
     }
 
-    /// Data are about to leave, and nothing is in flight: the connection was silent for lack of data
-    /// if the stack said so with the last ACK, or if it did not send for a round trip since its last
-    /// event. A sender that the window limits sends at once, or when its pacer allows.
+    /// Data are about to leave, and nothing is in flight: the connection was silent for lack of
+    /// data if the stack said so with the last ACK, or if it did not send for a round trip since
+    /// its last event. A sender that the window limits sends at once, or when its pacer allows.
     fn note_pause(&mut self, now: Time) {
         let Some(last_sent) = self.last_sent else { return };
         let quiet = now.since(self.now);

@@ -1,5 +1,5 @@
-//! The window by the sentences of RFC 9002, with events by hand: packets of 1200 bytes, a round trip
-//! of 50 ms.
+//! The window by the sentences of RFC 9002, with events by hand: packets of 1200 bytes, a round
+//! trip of 50 ms.
 
 use super::*;
 use selfclock_congestion::{Duration, Selection};
@@ -142,8 +142,8 @@ fn no_window_counts_an_idle_minute() {
     }
 }
 
-/// Section 7.2: "the initial congestion window SHOULD be recalculated with the new size", and with a
-/// smaller size before the handshake is complete the window "SHOULD be set to the new initial
+/// Section 7.2: "the initial congestion window SHOULD be recalculated with the new size", and with
+/// a smaller size before the handshake is complete the window "SHOULD be set to the new initial
 /// congestion window". Afterwards a window keeps its bytes.
 #[test]
 fn datagram_sizes_and_the_initial_window() {
