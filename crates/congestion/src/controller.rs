@@ -25,8 +25,8 @@ use crate::window::{Group, Window};
 pub struct Controller<A = Algorithm> {
     state: WindowState,
     recovering: bool,
-    /// Data outstanding at the last timeout is not all acknowledged: an ACK may cover data that left
-    /// the network long ago ([`WindowState::slow_start_limit`]).
+    /// Data outstanding at the last timeout is not all acknowledged: an ACK may cover data that
+    /// left the network long ago ([`WindowState::slow_start_limit`]).
     repairing: bool,
     /// See [`Controller::only_grows`].
     only_grows: bool,
@@ -34,8 +34,8 @@ pub struct Controller<A = Algorithm> {
     /// The window before the last loss or timeout, until it is restored or a CE mark confirms the
     /// reduction.
     before: Option<Held<WindowBefore>>,
-    /// [`Acknowledged::acknowledged_total`] with which `repairing` ends; the maximum until the first
-    /// ACK after the timeout.
+    /// [`Acknowledged::acknowledged_total`] with which `repairing` ends; the maximum until the
+    /// first ACK after the timeout.
     repaired: Bytes,
 }
 

@@ -107,8 +107,8 @@ impl HandshakeLost {
 }
 
 /// Data is about to leave after a pause: everything sent had been acknowledged, and the application
-/// (or the receiver's window) had let no more be sent. An ACK that covers a whole flight of a sender
-/// that the window limits is no pause. Precedes the [`Sent`] of that data.
+/// (or the receiver's window) had let no more be sent. An ACK that covers a whole flight of a
+/// sender that the window limits is no pause. Precedes the [`Sent`] of that data.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Resumed {
@@ -116,8 +116,8 @@ pub struct Resumed {
     pub now: Time,
     /// Time since the last segment of data left.
     pub idle: Duration,
-    /// The retransmission timeout (RFC 6298). "If the TCP has not sent data in an interval exceeding
-    /// the retransmission timeout", the window restarts (RFC 5681, section 4.1).
+    /// The retransmission timeout (RFC 6298). "If the TCP has not sent data in an interval
+    /// exceeding the retransmission timeout", the window restarts (RFC 5681, section 4.1).
     pub timeout: Duration,
 }
 
@@ -394,10 +394,10 @@ pub struct MssChanged {
     pub now: Time,
     /// New payload of a full segment. Zero is ignored.
     pub mss: Bytes,
-    /// New initial window, in segments, if nothing has been acknowledged and the size had to shrink:
-    /// "If the maximum datagram size is decreased in order to complete the handshake, the congestion
-    /// window SHOULD be set to the new initial congestion window" (RFC 9002, section 7.2). Zero: the
-    /// window keeps its bytes.
+    /// New initial window, in segments, if nothing has been acknowledged and the size had to
+    /// shrink: "If the maximum datagram size is decreased in order to complete the handshake, the
+    /// congestion window SHOULD be set to the new initial congestion window" (RFC 9002, section
+    /// 7.2). Zero: the window keeps its bytes.
     pub initial_window: f64,
 }
 

@@ -71,8 +71,9 @@ pub fn timeout(state: &WindowState) -> Timeout {
     Timeout::new(now, flight_size)
 }
 
-/// One flow of full segments, each acknowledged separately unless told otherwise, on a path with one queue. The ACK clock
-/// in closed form: a window takes one RTT, and its excess over the BDP is in the queue.
+/// One flow of full segments, each acknowledged separately unless told otherwise, on a path with
+/// one queue. The ACK clock in closed form: a window takes one RTT, and its excess over the BDP is
+/// in the queue.
 #[derive(Clone)]
 pub struct LoneFlow {
     /// Round-trip time without a queue, in seconds.

@@ -63,10 +63,10 @@ impl WindowState {
         }
     }
     /// Nothing has been sent for `idle`. "If the TCP has not sent data in an interval exceeding the
-    /// retransmission timeout", cwnd falls "to no more than RW" (RFC 5681, section 4.1). As in Linux
-    /// (`tcp_cwnd_restart`), after RFC 2861, it is halved for each timeout that the pause lasted, down
-    /// to the restart window, and ssthresh keeps three quarters of it, so that slow start returns
-    /// there.
+    /// retransmission timeout", cwnd falls "to no more than RW" (RFC 5681, section 4.1). As in
+    /// Linux (`tcp_cwnd_restart`), after RFC 2861, it is halved for each timeout that the pause
+    /// lasted, down to the restart window, and ssthresh keeps three quarters of it, so that slow
+    /// start returns there.
     pub(crate) fn restart_after(&mut self, idle: Duration, timeout: Duration) {
         if idle <= timeout || self.cwnd <= self.restart_window {
             return;
@@ -148,8 +148,8 @@ impl WindowState {
     pub fn flight(&self, flight_size: Bytes) -> f64 {
         self.segments(flight_size).min(self.window_in_use())
     }
-    /// Sets cwnd and ssthresh in response to congestion: cwnd at least two segments after a loss and
-    /// one after a CE mark, ssthresh at least two: "cwnd = max(ssthresh, 2)" on loss, "cwnd =
+    /// Sets cwnd and ssthresh in response to congestion: cwnd at least two segments after a loss
+    /// and one after a CE mark, ssthresh at least two: "cwnd = max(ssthresh, 2)" on loss, "cwnd =
     /// max(ssthresh, 1)" on ECE, "ssthresh = max(ssthresh, 2)" (RFC 9438, section 4.6). RFC 3168
     /// asks for the same (section 6.1.2): below two segments a mark still reduces.
     pub fn reduce_to(&mut self, window: f64) {
@@ -202,8 +202,8 @@ pub struct Setup {
     /// Whether the window restarts after an idle period longer than the retransmission timeout (RFC
     /// 5681, section 4.1), as in Linux (`tcp_slow_start_after_idle`). Models are exempt.
     pub restart_after_idle: bool,
-    /// Whether the sender paces at all times, whatever the algorithm: QUIC stacks (RFC 9002, section
-    /// 7.7). Bursts then need no limit per ACK (RFC 9406, section 4.3).
+    /// Whether the sender paces at all times, whatever the algorithm: QUIC stacks (RFC 9002,
+    /// section 7.7). Bursts then need no limit per ACK (RFC 9406, section 4.3).
     pub paced: bool,
     /// Seed of the algorithm's random numbers.
     pub seed: u64,
@@ -250,8 +250,8 @@ mod tests {
         assert!(state.in_slow_start());
     }
 
-    /// `tcp_cwnd_restart` of Linux: halved per timeout of the pause, not below the initial window, and
-    /// ssthresh at three quarters. RFC 5681, section 4.1: only after more than a timeout.
+    /// `tcp_cwnd_restart` of Linux: halved per timeout of the pause, not below the initial window,
+    /// and ssthresh at three quarters. RFC 5681, section 4.1: only after more than a timeout.
     #[test]
     fn an_unused_window_decays() {
         let second = Duration::from_seconds(1.0);

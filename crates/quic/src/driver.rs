@@ -100,8 +100,8 @@ enum Control {
 struct Batch {
     /// Bytes of packets that may grow the window.
     size: u64,
-    /// Bytes of those sent before the last reduction: "Do not increase congestion_window in recovery
-    /// period" (section B.5, which asks of each packet when it was sent).
+    /// Bytes of those sent before the last reduction: "Do not increase congestion_window in
+    /// recovery period" (section B.5, which asks of each packet when it was sent).
     old: u64,
     newest_sent: Option<Time>,
 }
@@ -129,8 +129,9 @@ impl Peak {
 
     /// Whether the flight was at least half of this window. Stacks call a sender limited by the
     /// window when their pacer holds a packet, also where the application alone would not fill the
-    /// window; "if it would have fully utilized the congestion window without pacing delay" (section
-    /// 7.8) is not visible here. Our choice: Linux's test in slow start (`tcp_is_cwnd_limited`).
+    /// window; "if it would have fully utilized the congestion window without pacing delay"
+    /// (section 7.8) is not visible here. Our choice: Linux's test in slow start
+    /// (`tcp_is_cwnd_limited`).
     const fn uses(&self, window: u64) -> bool {
         let peak = if self.now > self.before { self.now } else { self.before };
         peak.saturating_mul(2) >= window
@@ -177,9 +178,9 @@ impl Control {
 
 impl Driver {
     /// A new path, recorded in `traces` if given. [`Setup::mss`] is the UDP payload of a full
-    /// packet. Stacks pace ("Senders MUST either use pacing or limit such bursts", section 7.7), and
-    /// no window restarts after a pause: slow start returns "only [...] after persistent congestion
-    /// is declared" (section 7.3.1).
+    /// packet. Stacks pace ("Senders MUST either use pacing or limit such bursts", section 7.7),
+    /// and no window restarts after a pause: slow start returns "only [...] after persistent
+    /// congestion is declared" (section 7.3.1).
     pub fn new(selection: &Selection, setup: Setup, traces: Option<&Traces>) -> Self {
         let setup = Setup { paced: true, restart_after_idle: false, ..setup };
         let control = match traces {

@@ -148,7 +148,8 @@ impl WindowPart for Altcp {
         self.layers.descend(state.cwnd);
     }
 
-    /// Our choice: half the window, as in Reno, unless duplicate ACKs reported the loss, and one more loss in the history.
+    /// Our choice: half the window, as in Reno, unless duplicate ACKs reported the loss, and one
+    /// more loss in the history.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.climb(state.cwnd);
         self.note_loss();

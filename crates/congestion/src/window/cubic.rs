@@ -237,8 +237,8 @@ mod tests {
     use super::*;
     use crate::fixtures::{LoneFlow, avoiding, echo, loss, response, timeout};
 
-    /// A minute of silence is no elapsed time, although the ACK that ends it comes from a sender that
-    /// the window limits again: with the pause the window is the one without it.
+    /// A minute of silence is no elapsed time, although the ACK that ends it comes from a sender
+    /// that the window limits again: with the pause the window is the one without it.
     #[test]
     fn a_pause_does_not_count() {
         let after = |pause: f64| {

@@ -123,7 +123,8 @@ impl WindowPart for Ltcp {
         self.layers.descend(state.cwnd);
     }
 
-    /// Half the window, as in Reno, unless duplicate ACKs reported the loss; K then follows from the window of one segment.
+    /// Half the window, as in Reno, unless duplicate ACKs reported the loss; K then follows from
+    /// the window of one segment.
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),

@@ -76,9 +76,10 @@ mod tests {
     use crate::fixtures::{ack_at, avoiding};
     use crate::units::Bytes;
 
-    /// With byte counting growth does not depend on how many segments an ACK covers. An ACK for n of
-    /// w segments adds at once what n ACKs would add one by one to a window that grows meanwhile, so
-    /// growth may differ by n/w of itself, and the round trip in which it is read by as much again.
+    /// With byte counting growth does not depend on how many segments an ACK covers. An ACK for n
+    /// of w segments adds at once what n ACKs would add one by one to a window that grows
+    /// meanwhile, so growth may differ by n/w of itself, and the round trip in which it is read by
+    /// as much again.
     #[test]
     fn growth_does_not_depend_on_the_ack_ratio() {
         const WINDOW: f64 = 1000.0;
@@ -173,8 +174,8 @@ mod tests {
         }
     }
 
-    /// FlightSize counts up to the window: half of everything that a long recovery has sent would be
-    /// above the window itself (RFC 5681, section 3.1, has the flight as an upper bound).
+    /// FlightSize counts up to the window: half of everything that a long recovery has sent would
+    /// be above the window itself (RFC 5681, section 3.1, has the flight as an upper bound).
     #[test]
     fn a_timeout_after_a_long_recovery_leaves_at_most_a_loss_of_the_window() {
         use crate::event::Timeout;

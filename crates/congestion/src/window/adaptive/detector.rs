@@ -73,7 +73,8 @@ struct Competition {
     rounds: f64,
     /// There has been a queue since it was last empty.
     queued: bool,
-    /// There has also been a loss or a pause: the drained queue then says nothing about other flows.
+    /// There has also been a loss or a pause: the drained queue then says nothing about other
+    /// flows.
     lost: bool,
 }
 
