@@ -10,6 +10,7 @@ mod error;
 mod expected;
 mod flow;
 mod link;
+#[cfg(feature = "scenario-files")]
 pub(crate) mod overhead;
 mod router;
 mod traffic;
