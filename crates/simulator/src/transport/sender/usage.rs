@@ -53,11 +53,11 @@ impl WindowUse {
     /// itself application limited if it would have fully utilized the congestion window without
     /// pacing delay" (RFC 9002, section 7.8): `fills`. A rate that does not follow the window never
     /// fills it, however large it becomes; so half of it must be in use, as in RFC 7661, section
-    /// 4.3, and otherwise nothing remembered counts.
+    /// 4.3. A window that was full stays limited for its round trip, although it may have jumped
+    /// since: only then can its pacing have filled it.
     pub fn note_held(&mut self, fills: bool, window: u64, in_flight: u64, range: (u64, u64)) {
         let most = if range.0 < self.until { self.most.max(in_flight) } else { in_flight };
         let half_used = window <= most.saturating_mul(2);
-        self.limited &= half_used;
         self.note(fills && half_used, in_flight, range);
     }
 }
@@ -92,17 +92,19 @@ mod tests {
             used.note_held(fills, 10, in_flight, (0, 7));
             assert_eq!(used.is_limited(), limited, "{in_flight}");
         }
-        // The most of the round trip, not of the moment; and a window that has outgrown its use is
-        // no longer limited.
+        // The most of the round trip, not of the moment.
         for (una, limited) in [(5, true), (6, false)] {
             let mut used = WindowUse::new();
             used.note(true, 6, (0, 6));
             used.note_held(true, 10, 2, (una, 7));
             assert_eq!(used.is_limited(), limited);
         }
+        // A window of 6, full, that jumps to 40: it counts for its round trip, not for the next.
         let mut used = WindowUse::new();
         used.note(true, 6, (0, 6));
-        used.note_held(true, 13, 6, (3, 9));
+        used.note_held(true, 40, 6, (3, 9));
+        assert!(used.is_limited());
+        used.note_held(true, 40, 6, (6, 12));
         assert!(!used.is_limited());
     }
 }
