@@ -201,11 +201,11 @@ def test_a_queue_of_a_graph_is_that_of_the_tightest_link() -> None:
 
 
 def test_each_algorithm_gets_the_marks_that_it_responds_to() -> None:
-    comparison = sc.compare(["prague", "cubic", "bbr3"], rate="20 Mbps", queue="dualpi2", ecn="auto", duration="10 s")
+    comparison = sc.compare(["prague", "cubic", "bbr3"], rate="20 Mbps", queue="dualpi2", ecn="auto", duration="40 s")
     assert comparison.notes == []
     marks = {row["algorithm"]: row["ce_marks"] for row in comparison.measures}
     # Prague is marked continually, because it responds to the fraction of marks; CUBIC
-    # occasionally.
+    # occasionally, once slow start has ended in a queue that holds it.
     assert marks["prague"] > 5 * marks["cubic"] > 0
     assert marks["bbr3"] == 0
     rtts = {row["algorithm"]: row["rtt_p95_s"] or 0.0 for row in comparison.measures}

@@ -261,7 +261,7 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
         depart(now, before_arrivals=True)
         serving = in_service if link.counts_packet_in_service and in_service_until > now else 0
         # An idle transmitter takes a packet whatever the limit; with a trace each packet waits.
-        idle = link.trace is None and in_service_until <= now
+        idle = link.trace is None and in_service_until <= now and packets == 0
         room = idle or link.limit.has_room(packets + 1 + int(serving > 0), size + hop.size + serving)
         if not room:
             full.add(now)

@@ -5,7 +5,7 @@
 const ANSWERS: &[(&str, &str)] = &[
     (
         "dctcp",
-        "DCTCP is prague without pacing and virtual round-trip time: 'prague:pacing=false,virtual_rtt=0s', or { model = \"prague\", pacing = false, virtual_rtt = \"0 s\" } in a file; it needs accurate ECN and a queue that marks",
+        "DCTCP is 'prague:pacing=false,virtual_rtt=0s', in a file { model = \"prague\", pacing = false, virtual_rtt = \"0 s\" }; it needs accurate ECN and marks",
     ),
     ("tcpprague", "TCP Prague is 'prague'"),
     ("l4s", "the L4S algorithm is 'prague', its queue 'dualpi2'"),
