@@ -142,9 +142,13 @@ fn flows_are_followed_on_their_path() {
         let unknown = own.delivered_bytes - seen.delivered_bytes;
         assert!(unknown <= 2 * 1448, "{name}: {unknown} B");
         assert_eq!(own.rtt_min_s, seen.rtt_min_s, "{name}: the handshake");
-        // With timestamps an ACK of retransmitted segments gives a sample, too: some in a thousand.
+        // With timestamps an ACK of retransmitted segments gives a sample on the path, too. Their
+        // part of the samples, one for two segments, moves the mean by at most this part of itself,
+        // since none exceeds twice the mean.
+        let part = 2.0 * own.retransmitted_segments as f64 / own.sent_segments as f64;
         let (mean, seen) = (own.rtt_mean_s.expect("samples"), seen.rtt_mean_s.expect("samples"));
-        assert!((seen / mean - 1.0).abs() < 0.005, "{name}: {seen} s on the path, {mean} s at the sender");
+        assert!((seen / mean - 1.0).abs() < part, "{name}: {seen} s on the path, {mean} s at the sender");
+        assert!(part < 0.05, "{name}: {part} shows nothing");
     }
 }
 

@@ -14,6 +14,8 @@ pub struct WindowUse {
     most: u64,
     /// SND.NXT when it began.
     until: u64,
+    /// SND.NXT when the window was last full.
+    full_until: u64,
 }
 
 /// Reason for the end of a round of sending.
@@ -30,7 +32,7 @@ pub enum End {
 impl WindowUse {
     /// Nothing sent yet: the initial window counts as used.
     pub const fn new() -> Self {
-        Self { limited: true, most: 0, until: 0 }
+        Self { limited: true, most: 0, until: 0, full_until: 0 }
     }
 
     /// Whether the window limits the sender.
@@ -43,9 +45,16 @@ impl WindowUse {
     /// `range`: SND.UNA and SND.NXT.
     #[inline(always)]
     pub fn note(&mut self, limited: bool, in_flight: u64, range: (u64, u64)) {
-        let (una, next) = range;
+        if limited {
+            self.full_until = range.1;
+        }
+        self.remember(limited, in_flight, range);
+    }
+
+    #[inline(always)]
+    fn remember(&mut self, limited: bool, in_flight: u64, (una, next): (u64, u64)) {
         if limited || una >= self.until || !self.limited && in_flight > self.most {
-            *self = Self { limited, most: in_flight, until: next };
+            *self = Self { limited, most: in_flight, until: next, full_until: self.full_until };
         }
     }
 
@@ -58,7 +67,8 @@ impl WindowUse {
     pub fn note_held(&mut self, fills: bool, window: u64, in_flight: u64, range: (u64, u64)) {
         let most = if range.0 < self.until { self.most.max(in_flight) } else { in_flight };
         let half_used = window <= most.saturating_mul(2);
-        self.note(fills && half_used, in_flight, range);
+        self.limited &= half_used || range.0 < self.full_until;
+        self.remember(fills && half_used, in_flight, range);
     }
 }
 
