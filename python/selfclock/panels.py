@@ -26,6 +26,9 @@ else:
 #: Maximum number of flows with a drawn slow start threshold; more would be indistinguishable.
 MOST_THRESHOLDS = 4
 
+#: A full queue's window is drawn up to this multiple of the largest window.
+MOST_ABOVE = 8
+
 #: Maximum number of drawn queues: the longest ones.
 MOST_LINKS = 8
 
@@ -41,8 +44,10 @@ def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
     """
     panel.y.label = "window (segments)" if traces.has_windows else "in flight (segments)"
     panel.y.low = 0.0
+    largest = 0.0
     for curve in traces.curves(traces.window):
         curve.draw(panel, 1.0, named=named)
+        largest = max(largest, float(np.nanmax(curve.y, initial=0.0)))
     if len(traces.flows) <= MOST_THRESHOLDS:
         for flow in traces.flows:
             values = traces.threshold(flow)
@@ -53,14 +58,19 @@ def window(panel: Panel, traces: Traces, *, named: bool = True) -> None:
                 )
     found = traces.result.scenario.network.capacity()
     if found is not None and traces.flows:
-        _capacity_rules(panel, found, len(traces.result.scenario.network.tcp()))
+        _capacity_rules(panel, found, len(traces.result.scenario.network.tcp()), largest)
 
 
-def _capacity_rules(panel: Panel, capacity: Capacity, flows: int) -> None:
-    """Draw a flow's window when the path is full, and when the queue is, too: an equal share of several."""
+def _capacity_rules(panel: Panel, capacity: Capacity, flows: int, largest: float) -> None:
+    """Draw a flow's window when the path is full, and when the queue is, too: an equal share of several.
+
+    A queue that no window comes near, as an AQM's usual limit, would flatten the curves.
+    """
     shown = f" / {flows:,} flows" if flows > 1 else ""
     levels = [("BDP", capacity.bdp_packets, ":")]
-    if capacity.buffer_packets is not None:
+    if capacity.buffer_packets is not None and (
+        capacity.bdp_packets + capacity.buffer_packets <= MOST_ABOVE * flows * max(largest, 1.0)
+    ):
         levels.append(
             ("(BDP + buffer)" if shown else "BDP + buffer", capacity.bdp_packets + capacity.buffer_packets, "--")
         )
