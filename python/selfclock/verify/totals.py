@@ -162,11 +162,6 @@ class OfLink:
             now += change
         return max(most, now)
 
-    def busy_until(self, time: int) -> int:
-        """Time for which the transmitter has been busy so far, ps."""
-        count = bisect_right(self.started, time)
-        return self.busy[count] - max(0, (self.ends[count - 1] if count else 0) - time)
-
     def offered(self, trace: Trace, time: int) -> tuple[int, int]:
         """Return the bytes that have left at a trace's opportunities so far, and that could have left."""
         used = self.used[bisect_right(self.opportunities, time)]
