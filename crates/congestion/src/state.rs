@@ -142,7 +142,7 @@ impl WindowState {
     pub fn slow_start_step_up_to(&self, size: Bytes, limit: f64) -> f64 {
         self.segments(size).min(limit).min((self.ssthresh - self.cwnd).max(1.0))
     }
-    /// The data outstanding, in segments, that a loss reduces: "ssthresh = max (FlightSize / 2,
+    /// The data outstanding, in segments, that a timeout reduces: "ssthresh = max (FlightSize / 2,
     /// 2*SMSS)", with at most the window. During a long recovery more than a window has been sent
     /// since the oldest outstanding segment, and half of that would be too much.
     pub fn flight(&self, flight_size: Bytes) -> f64 {

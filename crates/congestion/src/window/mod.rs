@@ -76,6 +76,11 @@ mod tests {
     use crate::fixtures::{ack_at, avoiding};
     use crate::units::Bytes;
 
+    /// All windows.
+    fn names() -> impl Iterator<Item = &'static str> {
+        ENTRIES.iter().map(|entry| entry.name)
+    }
+
     /// With byte counting growth does not depend on how many segments an ACK covers. An ACK for n
     /// of w segments adds at once what n ACKs would add one by one to a window that grows
     /// meanwhile, so growth may differ by n/w of itself, and the round trip in which it is read by
@@ -83,19 +88,7 @@ mod tests {
     #[test]
     fn growth_does_not_depend_on_the_ack_ratio() {
         const WINDOW: f64 = 1000.0;
-        for name in [
-            "reno",
-            "highspeed",
-            "scalable",
-            "bic",
-            "cubic",
-            "vegas",
-            "tri-s",
-            "ltcp",
-            "altcp",
-            "adaptive",
-            "fast",
-        ] {
+        for name in names() {
             let grown = |ratio: u64| {
                 let mut window = WindowChoice::named(name).expect("listed").build();
                 let mut state = WindowState { byte_counting: true, ..avoiding(WINDOW) };
@@ -141,20 +134,7 @@ mod tests {
         use crate::fixtures::setup;
         use crate::start::StartChoice;
         use crate::units::Time;
-        for name in [
-            "reno",
-            "highspeed",
-            "scalable",
-            "fast",
-            "bic",
-            "cubic",
-            "vegas",
-            "tri-s",
-            "ltcp",
-            "altcp",
-            "adaptive",
-            "lotka-volterra",
-        ] {
+        for name in names() {
             let reduced = |mark: bool| {
                 let start = StartChoice::named("slow-start").expect("listed").build();
                 let mut controller =
@@ -180,19 +160,7 @@ mod tests {
     fn a_timeout_after_a_long_recovery_leaves_at_most_a_loss_of_the_window() {
         use crate::event::Timeout;
         use crate::units::Time;
-        for name in [
-            "reno",
-            "highspeed",
-            "scalable",
-            "bic",
-            "cubic",
-            "vegas",
-            "tri-s",
-            "ltcp",
-            "altcp",
-            "adaptive",
-            "fast",
-        ] {
+        for name in names() {
             for cwnd in [12.0, 250.0] {
                 let threshold = |flight: u64| {
                     let mut window = WindowChoice::named(name).expect("listed").build();
