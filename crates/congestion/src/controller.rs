@@ -39,12 +39,9 @@ pub struct Controller<A = Algorithm> {
     repaired: Bytes,
 }
 
-impl Controller {
-    /// A connection with this start and window algorithm, and optionally an estimator.
-    pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
-        let mut state = WindowState::new(&setup);
-        let only_grows = estimate.is_none() && start.only_grows();
-        let algorithm = Algorithm::parts(&setup, &mut state, start, window, estimate);
+impl<A> Controller<A> {
+    /// A connection at its beginning.
+    fn assembled(state: WindowState, only_grows: bool, algorithm: A) -> Self {
         Self {
             state,
             recovering: false,
@@ -55,20 +52,22 @@ impl Controller {
             repaired: Bytes::MAX,
         }
     }
+}
+
+impl Controller {
+    /// A connection with this start and window algorithm, and optionally an estimator.
+    pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
+        let mut state = WindowState::new(&setup);
+        let only_grows = estimate.is_none() && start.only_grows();
+        let algorithm = Algorithm::parts(&setup, &mut state, start, window, estimate);
+        Self::assembled(state, only_grows, algorithm)
+    }
 
     /// A connection controlled by `model`.
     pub fn with_model(setup: Setup, model: Model) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Algorithm::model(&setup, &mut state, model);
-        Self {
-            state,
-            recovering: false,
-            repairing: false,
-            only_grows: false,
-            algorithm,
-            before: None,
-            repaired: Bytes::MAX,
-        }
+        Self::assembled(state, false, algorithm)
     }
 
     /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
@@ -123,15 +122,7 @@ impl<S: StartPart, W: WindowPart> Controller<Pair<S, W>> {
         let mut state = WindowState::new(&setup);
         let only_grows = start.only_grows();
         let algorithm = Pair::new(&setup, &mut state, start, window);
-        Self {
-            state,
-            recovering: false,
-            repairing: false,
-            only_grows,
-            algorithm,
-            before: None,
-            repaired: Bytes::MAX,
-        }
+        Self::assembled(state, only_grows, algorithm)
     }
 }
 
@@ -140,15 +131,7 @@ impl<M: ModelPart> Controller<Alone<M>> {
     pub fn of_model(setup: Setup, model: M) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Alone::new(&setup, &mut state, model);
-        Self {
-            state,
-            recovering: false,
-            repairing: false,
-            only_grows: false,
-            algorithm,
-            before: None,
-            repaired: Bytes::MAX,
-        }
+        Self::assembled(state, false, algorithm)
     }
 }
 
