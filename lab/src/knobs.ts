@@ -105,9 +105,19 @@ function limitPath(document: Document, link: Path): Path {
   return document.has(...link, "queue") && document.value(...link, "queue") === undefined ? [...link, "queue", "limit"] : [...link, "queue"];
 }
 
+/** The limit of a link's queue as it acts: that of its discipline where a discipline stands without one. */
+function limitOf(document: Document, link: Path): string {
+  const written = document.value(...limitPath(document, link));
+  if (written !== undefined) return String(written);
+  const discipline = document.value(...link, "queue", "discipline") ?? "drop-tail";
+  return discipline === "drop-tail" ? "1 bdp" : OF_DISCIPLINE;
+}
+
+const OF_DISCIPLINE = "the discipline's own";
+
 function bufferKnob(document: Document, link: Path): Knob {
   const path = limitPath(document, link);
-  const written = String(document.value(...path) ?? "1 bdp");
+  const written = limitOf(document, link);
   const packets = /^\s*([0-9]+)\s*packets?\s*$/.exec(written);
   if (packets) {
     const set = (value: number): string => document.set(path, `"${Math.max(1, Math.round(value))} packets"`);
@@ -168,10 +178,11 @@ export function queueOf(document: Document): { value: string; set: (discipline: 
   if (!link) return null;
   const path = [...link, "queue"];
   const plain = document.value(...path);
-  const limit = String(document.value(...limitPath(document, link)) ?? "1 bdp");
   const value = plain === undefined ? String(document.value(...path, "discipline") ?? "drop-tail") : "drop-tail";
+  const limit = document.value(...limitPath(document, link));
+  const kept = limit === undefined ? "" : `, limit = ${JSON.stringify(String(limit))}`;
   const written = (discipline: string): string =>
-    discipline === "drop-tail" ? JSON.stringify(limit) : `{ discipline = ${JSON.stringify(discipline)}, limit = ${JSON.stringify(limit)} }`;
+    discipline === "drop-tail" ? JSON.stringify(String(limit ?? "1 bdp")) : `{ discipline = ${JSON.stringify(discipline)}${kept} }`;
   return { value, set: (discipline) => document.set(path, written(discipline)) };
 }
 

@@ -52,6 +52,16 @@ test("a queue keeps its limit when its discipline changes, and back", () => {
   assert.equal(knob(knob(codel, "Buffer").set(2), "Buffer").value, 2);
 });
 
+test("a discipline without a limit has its own, which the slider says", () => {
+  const own = sawtooth.replace(/queue = "1 bdp"/, 'queue = { discipline = "pie" }');
+  assert.notEqual(own, sawtooth);
+  const buffer = knob(own, "Buffer");
+  assert.equal(buffer.shown(buffer.value), "the discipline's own");
+  const codel = queueOf(new Document(own))?.set("codel") ?? "";
+  assert.equal(new Document(codel).value("network", "bottleneck", "queue", "limit"), undefined);
+  assert.equal(new Document(buffer.set(2)).value("network", "bottleneck", "queue", "limit"), "2 bdp");
+});
+
 test("Prague brings the ECN feedback that it needs, and takes it away", () => {
   const prague = withAlgorithm(new Document(sawtooth), 0, "prague");
   assert.equal(new Document(prague).value("flow", 0, "transport", "ecn"), "accurate");
