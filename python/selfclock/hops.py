@@ -23,7 +23,18 @@ if TYPE_CHECKING:
 FORWARDED, DROPPED, LOST, DELIVERED, UNFINISHED = range(5)
 
 #: Kinds of packets from the receiver of data to its sender.
-TOWARDS_SOURCE = ("ack", "syn-ack")
+TOWARDS_SOURCE = ("ack", "syn-ack", "reply")
+
+#: What each kind of packet is called, before its number.
+WORDS = {
+    "data": "segment",
+    "ack": "ACK of",
+    "syn": "SYN, segment",
+    "syn-ack": "SYN-ACK of",
+    "datagram": "datagram",
+    "resource-discovery": "resource discovery packet",
+    "reply": "reply",
+}
 
 #: Tolerance within which two times are equal, seconds; the record is exact to a picosecond.
 SAME = 2e-12
@@ -64,6 +75,8 @@ class Hops:
     #: For each packet: its flow, and whether it travels towards the sender of data.
     flow: NDArray[np.int64]
     back: NDArray[np.bool_]
+    #: Its kind, a row of `WORDS`.
+    kind: NDArray[np.int64]
     #: Whether it carries payload; other packets set connections up or acknowledge.
     data: NDArray[np.bool_]
     #: On the wire, bytes.
@@ -171,7 +184,9 @@ class _Reader:
         payload = frame["payload_bytes"].gather(first).to_numpy().astype(np.int64)
         segment = np.ones(max(len(self.network.flows), 1), dtype=np.int64)
         np.maximum.at(segment, np.maximum(flow, 0), payload)
-        sequence = np.where(back, frame["acknowledgement"].gather(first).to_numpy().astype(np.int64) - 1,
+        # A reply is a packet of its own connection: it has no acknowledgement number.
+        acknowledges = kind.is_in(("ack", "syn-ack")).to_numpy()
+        sequence = np.where(acknowledges, frame["acknowledgement"].gather(first).to_numpy().astype(np.int64) - 1,
                             frame["sequence"].gather(first).to_numpy().astype(np.int64))  # fmt: skip
         marked = np.full(self.packets, np.nan)
         ce = np.flatnonzero((frame["ecn"].cast(pl.String) == "ce").to_numpy())[::-1]
@@ -179,6 +194,7 @@ class _Reader:
         packet, link, enter, start, sent, arrive, leave, fate = self._hops()
         hops = Hops(
             self.network, *self.span, packet, link, enter, start, sent, arrive, leave, fate, flow, back,
+            _codes(kind, tuple(WORDS)),
             kind.is_in(("data", "datagram")).to_numpy(),
             frame["size_bytes"].gather(first).to_numpy().astype(np.int64),
             sequence // segment[np.maximum(flow, 0)] + 1, frame["retransmission"].gather(first).to_numpy(), marked,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from selfclock.hops import DROPPED, LOST, Hops, hops_of
+from selfclock.hops import DROPPED, LOST, WORDS, Hops, hops_of
 from selfclock.layout import MOST_ROUTERS, layout_of
 from selfclock.sketch import MOST_FLOWS, Group, groups_of, pace, queue
 
@@ -91,6 +91,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
             }
             for group in groups
         ],
+        "words": list(WORDS.values()),
         "columns": described,
     }
     return Motion(document, columns, tuple(_notes(hops, layout)))
@@ -219,6 +220,7 @@ def _columns(
         ("fate", hops.fate.astype(np.uint8)),
         ("group", group_of[np.maximum(hops.flow, 0)].astype(np.uint8)),
         ("look", look.astype(np.uint8)),
+        ("kind", hops.kind.astype(np.uint8)),
     ]
     kinds = {"uint32": "Uint32Array", "uint16": "Uint16Array", "uint8": "Uint8Array"}
     described = [[name, kinds[values.dtype.name], len(values)] for name, values in parts]

@@ -20,7 +20,7 @@ import selfclock as sc
 from selfclock.cli.app import main
 from selfclock.errors import BadInputError
 from selfclock.figure import Line
-from selfclock.hops import UnrecordedError, hops_of
+from selfclock.hops import WORDS, UnrecordedError, hops_of
 from selfclock.layout import layout_of
 from selfclock.motion import motion_of
 from selfclock.report.pages import run_page
@@ -426,3 +426,19 @@ def test_the_command_takes_a_span(tmp_path: Path, capsys: pytest.CaptureFixture[
     for wrong in ("3s..4s", "2s..1s", "0s"):
         main_ends(["run", str(tmp_path / "s.toml"), "--replay", wrong, "--out", str(out)], 2)
         assert f"--replay: '{wrong}' must begin before the end" in capsys.readouterr().err
+
+
+def test_a_replay_calls_each_kind_of_packet_by_its_name() -> None:
+    # The kinds of the record are those of the engine; what was neither data nor ACK was told as SYN.
+    scenario = sc.Scenario.parse(IMPERFECT.format(**PLAIN))
+    result = scenario.run()
+    hops = hops_of(result)
+    motion = motion_of(result)
+    assert motion is not None
+    words = motion.document["words"]
+    frame = record_of(result)
+    first = frame.sort("packet", maintain_order=True).unique("packet", keep="first", maintain_order=True)
+    kinds = first["kind"].cast(pl.String).to_list()
+    assert [list(WORDS)[kind] for kind in hops.kind] == kinds
+    assert {words[kind] for kind in hops.kind[hops.back]} == {"ACK of", "SYN-ACK of"}
+    assert {words[kind] for kind in hops.kind[~hops.back]} == {"segment", "SYN, segment"}

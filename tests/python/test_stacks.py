@@ -14,6 +14,7 @@ import selfclock as sc
 from selfclock import _core, formatting
 from selfclock.evaluate.judge import Judged
 from selfclock.evaluate.subject import Subject
+from selfclock.hops import WORDS, hops_of
 from selfclock.recording import record
 from selfclock.series import packet_record
 from selfclock.verify import verify_path
@@ -158,3 +159,12 @@ def test_a_record_with_stacks_is_verified(tmp_path: Path) -> None:
     found = verify_path(tmp_path / "run")
     assert not found.violations
     assert sum(found.checked.values()) > 10_000
+
+
+@built_in
+def test_what_the_receiver_sends_travels_back() -> None:
+    result = scenario(stack="quinn").run()
+    hops = hops_of(result)
+    kinds = [list(WORDS)[kind] for kind in hops.kind]
+    assert set(kinds) == {"datagram", "reply"}
+    assert [kind == "reply" for kind in kinds] == hops.back.tolist()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from selfclock.recording import record
 from selfclock.report.publish import publish_run, write_run
 from selfclock.save import CaptureKind, identity, parse_formats, staged
 from selfclock.scenario import Scenario
+from selfclock.scenario.quantity import Time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,8 +134,11 @@ def recorded(replay: str | None) -> list[str]:
         return []
     begin, dots, end = replay.partition("..")
     times = [begin, end] if dots else ["0 s", begin]
-    if not all(re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*(ps|ns|us|µs|ms|s|min|h)\s*", time) for time in times):
+    try:
+        for time in times:
+            Time(time)
+    except ScenarioError:
         raise BadInputError(
             f"--replay: {replay!r} is not a span; write a length such as 5s, or a span such as 10s..12s"
-        )
+        ) from None
     return ["record.packets=true", f"record.packets_from={times[0]}", f"record.packets_until={times[1]}"]

@@ -32,7 +32,7 @@
       }
       Object.assign(this, { edge: column.edge, fate: column.fate });
       // Properties of the packet, repeated for each hop.
-      for (const name of ["number", "marked", "size", "group", "look"]) this[name] = column[name].constructor.from(column.packet, (row) => column[name][row]);
+      for (const name of ["number", "marked", "size", "group", "look", "kind"]) this[name] = column[name].constructor.from(column.packet, (row) => column[name][row]);
       const count = this.count = column.enter.length;
       for (const name of ["enter", "start", "sent", "arrive", "leave"]) this[name] = new Float64Array(count);
       this.last = new Float64Array(Math.ceil(count / BLOCK));
@@ -98,7 +98,7 @@
       const words = [];
       this.each(t, 1, (i) => {
         const link = this.edges[this.edge[i]].name, flow = this.groups[this.group[i]].name;
-        const what = `${flow}: ${this.look[i] & BACK ? "ACK of" : !this.carriesData(i) ? "SYN, segment" : this.look[i] & AGAIN ? "retransmitted segment" : "segment"} ${this.number[i]}`;
+        const what = `${flow}: ${this.look[i] & AGAIN ? "retransmitted " : ""}${this.words[this.kind[i]]} ${this.number[i]}`;
         if (this.fate[i] === DROPPED) { if (this.start[i] === t) words.push(`${what} dropped at ${link}`); }
         else if (this.fate[i] === LOST && this.arrive[i] === t) words.push(`${what} lost on ${link}`);
         else if (this.fate[i] === DELIVERED && this.leave[i] === t) words.push(`${what} delivered`);

@@ -24,7 +24,8 @@ _TIME = {
     "ps": 1,
     "ns": 10**3,
     "us": 10**6,
-    "µs": 10**6,
+    "µs": 10**6,  # U+00B5, the micro sign
+    "μs": 10**6,  # U+03BC, the Greek letter
     "ms": 10**9,
     "s": SECOND,
     "min": 60 * SECOND,
