@@ -52,19 +52,19 @@ export class Flight {
 
   phase(row: number, t: number): Phase {
     const { fate, start_s, sent_s, arrive_s } = this.hops;
-    if (fate[row] === DROPPED) return "fallen";
+    // A packet that a queue dropped after it had waited "starts" when it falls.
     if (t < (start_s[row] ?? 0)) return "waiting";
-    if (fate[row] === LOST && t >= (sent_s[row] ?? 0)) return "fallen";
+    if (fate[row] === DROPPED || (fate[row] === LOST && t >= (sent_s[row] ?? 0))) return "fallen";
     return t < (arrive_s[row] ?? 0) ? "flying" : "gone";
   }
 
   /** The longest queue of a link, in packets. */
   mostWaiting(link: number): number {
-    const { enter_s, start_s, fate } = this.hops;
+    const { enter_s, start_s } = this.hops;
     const comes: number[] = [], goes: number[] = [];
     for (let row = 0; row < enter_s.length; row++) {
       const enter = enter_s[row] ?? 0, start = start_s[row] ?? 0;
-      if (this.hops.link[row] !== link || fate[row] === DROPPED || start <= enter) continue;
+      if (this.hops.link[row] !== link || start <= enter) continue;
       comes.push(enter);
       goes.push(start);
     }
@@ -79,7 +79,7 @@ export class Flight {
 
   /** Time of a packet's drop or loss. */
   fell(row: number): number {
-    return (this.hops.fate[row] === DROPPED ? this.hops.enter_s[row] : this.hops.sent_s[row]) ?? 0;
+    return this.hops.sent_s[row] ?? 0;
   }
 
   /** Positions of a packet's first and last bit on the wire, 0 to 1. */

@@ -81,6 +81,17 @@ test("a packet waits, flies, arrives; a dropped one falls", () => {
   assert.deepEqual(seen, [1, 2]);
 });
 
+test("a packet that its queue drops at the head waits until then, and no longer", () => {
+  const twenty = [...Array(20).keys()];
+  // One after the other waits for 1 s and is dropped; no two wait at once.
+  const flight = new Flight({ ...hops, link: Uint32Array.from(twenty, () => 1), fate: Uint8Array.from(twenty, () => 1),
+    enter_s: Float64Array.from(twenty), start_s: Float64Array.from(twenty, (t) => t + 1), sent_s: Float64Array.from(twenty, (t) => t + 1),
+    arrive_s: Float64Array.from(twenty, (t) => t + 1) });
+  assert.deepEqual([3, 3.9, 4, 9].map((t) => flight.phase(3, t)), ["waiting", "waiting", "fallen", "fallen"]);
+  assert.equal(flight.fell(3), 4);
+  assert.equal(flight.mostWaiting(1), 1);
+});
+
 test("the most that waited at once", () => {
   const flight = new Flight({ ...hops, link: Uint32Array.of(1, 1, 1), fate: Uint8Array.of(0, 0, 0),
     enter_s: Float64Array.of(0, 1, 2), start_s: Float64Array.of(3, 4, 5), sent_s: Float64Array.of(4, 5, 6), arrive_s: Float64Array.of(5, 6, 7) });

@@ -97,8 +97,11 @@ impl Hops {
                 self.open.insert(record.packet, Hop::new(plan, record, time));
             }
             PacketEvent::Drop => {
+                // From the queue it waited in, or on arrival at the next.
+                let waited = self.open.get(&record.packet).is_some_and(|hop| hop.waits_at(record.link));
+                let hop = if waited { self.open.remove(&record.packet) } else { None };
                 self.end(plan, record.packet, time, Fate::Forwarded);
-                let hop = Hop::new(plan, record, time);
+                let hop = hop.unwrap_or_else(|| Hop::new(plan, record, time));
                 self.keep(Hop { start: time, sent: time, arrive: time, fate: Fate::Dropped, ..hop });
             }
             PacketEvent::Mark => {
@@ -172,6 +175,11 @@ impl Hop {
             fate: Fate::Forwarded,
             look: look_of(record),
         }
+    }
+
+    /// Whether it is in this link's queue and has not been transmitted.
+    fn waits_at(&self, link: u32) -> bool {
+        self.link == link && self.start == f64::INFINITY
     }
 
     fn transmit(&mut self, plan: &Plan, record: &PacketRecord, time: f64) {

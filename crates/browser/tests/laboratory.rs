@@ -288,6 +288,45 @@ fn packets_in_motion_are_those_of_the_run() {
     assert_eq!(crossed, summary.links[bottleneck as usize].packets);
 }
 
+/// A packet that CoDel drops at the head of its queue leaves the queue when it is dropped: the run's
+/// own longest queue is the most that wait at once, and nothing waits for ever.
+#[test]
+fn what_a_queue_drops_later_does_not_stay_in_it() {
+    let mut page = Page::default();
+    let toml = SCENARIO.replace(
+        r#"queue = "40 packets""#,
+        r#"queue = { discipline = "codel", limit = "1000 packets" }"#,
+    );
+    let window = json!({ "from_s": 0.0, "until_s": 10.0, "most_hops": 1_000_000 });
+    let opened = page.open(json!({ "scenario": { "toml": toml }, "packets": window }));
+    page.run(&opened["run"], 5_000);
+    let (hops, arrays) = page.reply(&json!({ "hops": { "run": opened["run"] } }));
+    let plan = Scenario::from_toml(&toml).expect("valid").plan;
+    let summary = Simulation::new(plan).expect("valid").run().expect("runs").summary;
+    let bottleneck = summary.links.iter().position(|link| link.drops > 0).expect("CoDel drops");
+    let (link, fate) = (integers(&hops["link"], &arrays), integers(&hops["fate"], &arrays));
+    let (enter, start) = (reals(&hops["enter_s"], &arrays), reals(&hops["start_s"], &arrays));
+    let at = |row: &usize| link[*row] as usize == bottleneck;
+    let dropped: Vec<usize> = (0..link.len()).filter(at).filter(|&row| fate[row] == 1).collect();
+    assert_eq!(dropped.len() as u64, summary.links[bottleneck].drops);
+    // CoDel drops what has waited for its target of 5 ms.
+    assert!(dropped.iter().all(|&row| start[row] - enter[row] >= 0.005), "{dropped:?}");
+    let mut changes: Vec<(f64, i64)> = (0..link.len())
+        .filter(at)
+        .filter(|&row| start[row] > enter[row])
+        .flat_map(|row| [(enter[row], 1), (start[row], -1)])
+        .collect();
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+    let (mut waiting, mut most) = (0, 0);
+    for (_, change) in changes {
+        waiting += change;
+        most = most.max(waiting);
+    }
+    // A packet that begins to be transmitted when another arrives may count before it leaves.
+    let longest = summary.links[bottleneck].queue_max_packets as i64;
+    assert!((most - longest).abs() <= 1, "{most} drawn, {longest} in the run");
+}
+
 /// A window in the middle shows the same packets as a record from the beginning, including those in
 /// flight at its beginning.
 #[test]
