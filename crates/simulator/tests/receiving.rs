@@ -71,8 +71,8 @@ fn without_quick_acks_an_odd_segment_waits() {
     assert!((flow.delivery_s.expect("delivered") - 0.030).abs() < 1e-4);
 }
 
-/// A window of half of `tcp_rmem[2]` = 33554432 B bounds the rate at a window per round trip, and the
-/// way to it does not slow slow start (`tcp_rcv_space_adjust`: "allow the sender to double its
+/// A window of half of `tcp_rmem[2]` = 33554432 B bounds the rate at a window per round trip, and
+/// the way to it does not slow slow start (`tcp_rcv_space_adjust`: "allow the sender to double its
 /// rate"): 100 MB are there as soon as without a limit while the window is larger than the path.
 #[test]
 fn an_autotuned_window_bounds_only_long_fat_paths() {

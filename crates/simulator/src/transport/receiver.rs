@@ -325,8 +325,8 @@ impl Receiver {
     }
 
     /// `segments` segments of this wire size have arrived, the last one at `last`, ending before
-    /// `end`, the last group sent at `sent`; everything before `acknowledged` is acknowledged. `timer_from`: arrival of the
-    /// first segment left over, if the timer must be set.
+    /// `end`, the last group sent at `sent`; everything before `acknowledged` is acknowledged.
+    /// `timer_from`: arrival of the first segment left over, if the timer must be set.
     pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),
