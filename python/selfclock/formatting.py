@@ -96,14 +96,18 @@ def of_link(link: LinkSummary, changed: Mapping[str, tuple[int, ...]]) -> list[s
 
 
 def of_connections(flow: FlowSummary) -> list[list[str]]:
-    """Return size, complete, started, and mean, median, 95 % and 99 % of the time in ms: of all, of each size."""
+    """Return a row of all, and one of each size.
+
+    Size, complete, started; mean, median, 95 % and 99 % of the time to the last ACK, and the median
+    of the time to the delivery of the last byte, in ms.
+    """
     connections = flow["connections"]
     if connections is None:
         return []
-    rows = [["all", f"{connections['completed']:,}", f"{connections['started']:,}", *4 * [""]]]
+    rows = [["all", f"{connections['completed']:,}", f"{connections['started']:,}", *5 * [""]]]
     for size in connections["by_size"]:
         largest = size["up_to_bytes"]
-        times = (milliseconds(size[key]) for key in ("mean_s", "p50_s", "p95_s", "p99_s"))
+        times = (milliseconds(size.get(key)) for key in ("mean_s", "p50_s", "p95_s", "p99_s", "delivery_p50_s"))
         upto = "larger" if largest is None else written(largest, SIZES)
         rows.append([upto, f"{size['completed']:,}", "", *times])
     return rows

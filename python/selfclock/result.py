@@ -30,6 +30,11 @@ class SizeClass(TypedDict):
     p50_s: float
     p95_s: float
     p99_s: float
+    #: Until the last byte is delivered to the receiving application; the times above end with its
+    #: acknowledgement.
+    delivery_mean_s: float
+    delivery_p50_s: float
+    delivery_p99_s: float
 
 
 class ConnectionsSummary(TypedDict):
@@ -70,6 +75,8 @@ FlowSummary = TypedDict(
         "rtt_mean_s": float | None,
         "rtt_p95_s": float | None,
         "completion_s": float | None,
+        # Not in an emulation, whose ends are not observed.
+        "delivery_s": NotRequired[float | None],
         "connections": ConnectionsSummary | None,
         "failure": NotRequired[FailureSummary],
     },
@@ -217,7 +224,7 @@ class Result:
 
     @property
     def connections(self) -> Table:
-        """Every short connection: start, size, and completion time (null if incomplete)."""
+        """Every short connection: start, size, and when its last byte was acknowledged and delivered (null if not)."""
         return self._outcome.connections
 
     @cached_property

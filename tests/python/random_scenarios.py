@@ -129,12 +129,13 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
         "limited_transmit": [True, False],
         "initial_window": ["1 segment", "2 segments", "20 segments", "rfc3390"],
         "initial_ssthresh": ["8 segments", "unlimited"],
-        "receive_window": ["12 segments", "64 kB", "unlimited", "3.5 segments"],
+        "receive_window": ["12 segments", "64 kB", "auto", "unlimited", "3.5 segments"],
         "window_scaling": [True, False],
         "handshake": [True, False],
         "timestamps": [True, False],
         "delayed_ack": [
             "off", {"every": 2, "timer": "200 ms", "clock": "grid"}, {"every": 3, "timer": "25 ms", "clock": "segment"},
+            {"quick": False}, {"timer": "7 ms", "quick": True},
         ],
         "timer": [
             {"minimum": "1 s"}, {"granularity": "100 ms", "arithmetic": "bsd"}, {"samples": "one-at-a-time"},

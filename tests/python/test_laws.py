@@ -118,7 +118,10 @@ def test_aimd_converges(kept: float, first: int) -> None:
         sc.Flow(
             {"window": "reno", "abe": True, "beta_ecn": kept},
             transport=sc.Transport(
-                ecn="classic", initial_window=sc.segments(segments), initial_ssthresh=sc.segments(2)
+                ecn="classic",
+                initial_window=sc.segments(segments),
+                initial_ssthresh=sc.segments(2),
+                receive_window="unlimited",
             ),
         )
         for segments in (first, 10)
@@ -155,9 +158,10 @@ def test_slow_start_grows_by_what_an_acknowledgement_adds(every: int, byte_count
     """
     transport = sc.Transport(
         initial_window=sc.segments(120),
+        receive_window="unlimited",
         handshake=False,
         byte_counting=byte_counting,
-        delayed_ack=sc.DelayedAck(every, "10 s", "segment"),
+        delayed_ack=sc.DelayedAck(every, "10 s", "segment", quick=False),
     )
     result = run([sc.Flow("reno", transport=transport)], 0.7, rate="100 Gbps", delay="49.5 ms")
     rows = flow_series(result, "flow1")
@@ -199,7 +203,9 @@ def test_a_policer_is_a_token_bucket(rate_mbps: float, burst_kb: int) -> None:
 def test_a_shaper_is_a_leaky_bucket(rate_mbps: float, burst_kb: int) -> None:
     """A sender with an open window sends burst + rate T, within a segment."""
     shaper = sc.Shaper(sc.mbps(rate_mbps), sc.kbytes(burst_kb))
-    transport = sc.Transport(shaper=shaper, initial_window=sc.segments(1_000_000), handshake=False)
+    transport = sc.Transport(
+        shaper=shaper, initial_window=sc.segments(1_000_000), receive_window="unlimited", handshake=False
+    )
     result = run([sc.Flow(transport=transport)], 4, rate="10 Gbps", interval="off")
     link = next(link for link in result.summary["links"] if link["name"] == "source1-left")
     deviation = (link["bytes"] - burst_kb * 1e3 - rate_mbps * 1e6 / 8 * 4) / PACKET
@@ -297,7 +303,7 @@ def test_the_square_root_law(probability: float, every: int) -> None:
     """
     transport = sc.Transport(
         byte_counting=False,
-        delayed_ack=sc.DelayedAck(every, "40 ms", "segment"),
+        delayed_ack=sc.DelayedAck(every, "40 ms", "segment", quick=False),
         initial_ssthresh=sc.segments(round(1.3 / math.sqrt(probability))),
     )
     seconds = float(f"{120 / math.sqrt(probability):g}")

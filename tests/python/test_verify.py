@@ -423,7 +423,7 @@ ANOTHER_SCENARIO = (
     ("application", "drop-tail", "300 ms", "400 ms"),
     ("receive-window", "codel", "30 segments", "29 segments"),
     ("delayed-ack", "codel", "[transport]", "[transport]\ndelayed_ack = { every = 1 }"),
-    ("delayed-ack", "codel", "[transport]", '[transport]\ndelayed_ack = { timer = "5 ms" }'),
+    ("delayed-ack", "codel", "[transport]", '[transport]\ndelayed_ack = { timer = "5 ms", quick = false }'),
 )
 
 

@@ -267,11 +267,13 @@ fn link_table(plan: &Plan, mut series: LinkSeries) -> PyResult<Table> {
 fn connection_table(plan: &Plan, records: &[ConnectionRecord]) -> PyResult<Table> {
     use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
     let completions = records.iter().map(|record| record.completion.map(|time| time.seconds()));
+    let deliveries = records.iter().map(|record| record.delivery.map(|time| time.seconds()));
     Table::new(vec![
         ("flow", names(records.iter().map(|r| r.flow).collect(), plan.flows.iter().map(|flow| &flow.name))?),
         ("start_s", column::<Float64Type>(records.iter().map(|record| record.start.seconds()).collect())),
         ("size_bytes", column::<UInt64Type>(records.iter().map(|record| record.size).collect())),
         ("completion_s", Arc::new(completions.collect::<PrimitiveArray<Float64Type>>())),
+        ("delivery_s", Arc::new(deliveries.collect::<PrimitiveArray<Float64Type>>())),
         (
             "retransmitted_segments",
             column::<UInt32Type>(records.iter().map(|record| record.retransmitted_segments).collect()),

@@ -65,8 +65,8 @@ pub struct Packet {
     pub flow: u32,
     /// Position in the route table of the next link to take.
     pub hop: u32,
-    /// Payload, bytes. An ACK has none: there it is the receiver's count of marked payload, bytes
-    /// modulo 2^32 (accurate ECN feedback; else zero).
+    /// Payload, bytes. An ACK has none: there it is what [`Packet::window`] and
+    /// [`Packet::marked_bytes`] read.
     pub payload: u32,
     /// Size on the wire, bytes.
     pub size: u16,
@@ -81,6 +81,22 @@ pub struct Packet {
 }
 
 const _: () = assert!(size_of::<Packet>() == 64, "one cache line");
+
+impl Packet {
+    /// ACK: the window of an autotuned receiver without accurate ECN feedback, bytes. Beside that
+    /// feedback the window is out of line.
+    #[inline(always)]
+    pub const fn window(&self) -> Option<u64> {
+        if self.flags.has(Flags::WINDOW) { Some(self.payload as u64) } else { None }
+    }
+
+    /// ACK: the receiver's count of marked payload, bytes modulo 2^32 (accurate ECN feedback; else
+    /// zero).
+    #[inline]
+    pub const fn marked_bytes(&self) -> u32 {
+        if self.flags.has(Flags::WINDOW) { 0 } else { self.payload }
+    }
+}
 
 impl Due for Packet {
     #[inline]
@@ -112,6 +128,10 @@ impl Flags {
     pub const CWR: Self = Self(16);
     /// IP: ECN-capable transport with a response in proportion to the marks, ECT(1) of RFC 9331.
     pub const ECT_1: Self = Self(32);
+    /// TCP: the segment ends what the application has written so far.
+    pub const PUSH: Self = Self(64);
+    /// An ACK shows the receive window in place of a count of marked bytes.
+    pub const WINDOW: Self = Self(128);
     /// Either codepoint of an ECN-capable transport.
     pub const ECT: Self = Self(Self::ECT_0.0 | Self::ECT_1.0);
 
@@ -153,8 +173,8 @@ pub struct Extra {
     pub sack_blocks: u8,
     /// The algorithm's option.
     pub option: Option<PeerOption>,
-    /// ACK: the advertised window, bytes, if a router has changed it. `None` for the receiver's
-    /// own.
+    /// ACK: the advertised window, bytes, if a router has changed it, or if the receiver is
+    /// autotuned and its ACK has no other place for it. `None` otherwise.
     pub receive_window: Option<u64>,
     /// Contents of a resource discovery packet.
     pub resource: Option<ResourceDiscovery>,

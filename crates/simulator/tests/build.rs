@@ -3,7 +3,7 @@
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration};
 use selfclock_simulator::plan::{
-    DisciplinePlan, Ecn, LossPlan, MarkAbove, PlanBuilder, PlanError, QueueSize, RecordPlan,
+    DisciplinePlan, Ecn, LossPlan, MarkAbove, PlanBuilder, PlanError, QueueSize, ReceiveWindow, RecordPlan,
     SizeDistribution, Transport, bdp, dumbbell, gbps, graph, kbps, mbps, ms, packets, parking_lot, s, tcp,
     udp, us, wire,
 };
@@ -160,7 +160,7 @@ delay = "20 ms"
 #[test]
 fn what_cannot_be_is_refused() {
     let path = || dumbbell(mbps(1), ms(20));
-    let small = Transport { receive_window: Bytes(10), ..Transport::modern() };
+    let small = Transport { receive_window: ReceiveWindow::Fixed(Bytes(10)), ..Transport::modern() };
     let marks = Transport { ecn: Ecn::Accurate, ..Transport::modern() };
     let line = || graph(&["a", "b"]).link("a", "b", wire(mbps(1), ms(1)));
     for (built, said) in [

@@ -8,8 +8,8 @@ use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, DelayedAck, Flow, Plan, Protocol, QueueSize, Transport, UdpPlan, bps, dumbbell, graph, mbps,
-    ms, s, wire,
+    Arrivals, DelayedAck, Flow, Plan, Protocol, QueueSize, ReceiveWindow, Transport, UdpPlan, bps, dumbbell,
+    graph, mbps, ms, s, wire,
 };
 use selfclock_simulator::record::series::FlowSeries;
 
@@ -156,7 +156,7 @@ fn pairs_tell_the_physical_bandwidth_of_a_path_that_is_idle_at_times() {
     let control = Selection::from_label("reno+capacity").expect("listed");
     let mut plan = plan(control, RATE / 5, Duration::ZERO, 1);
     let Protocol::Tcp(tcp) = &mut plan.flows[0].protocol else { unreachable!() };
-    tcp.transport.receive_window = Bytes(200 * 1460);
+    tcp.transport.receive_window = ReceiveWindow::Fixed(Bytes(200 * 1460));
     let outcome = run(&plan);
     let series = outcome.flow_series.columns();
     let found = settled(&series, &series.capacity_bps);

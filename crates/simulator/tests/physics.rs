@@ -70,7 +70,7 @@ fn square_root_constant(probability: f64, every: u32, byte_counting: bool, seed:
     let transport = Transport {
         // Slow start would overshoot far on a path without a queue limit.
         initial_ssthresh: 1.3 / probability.sqrt(),
-        delayed_ack: DelayedAck { every, timer: ms(40), clock: AckClock::Segment },
+        delayed_ack: DelayedAck { every, timer: ms(40), clock: AckClock::Segment, quick: false },
         byte_counting,
         ..Transport::modern()
     };
@@ -167,7 +167,7 @@ fn slow_start_takes_its_rounds() {
         mss: Bytes(1460),
         handshake: false,
         initial_window: 1.0,
-        delayed_ack: DelayedAck { every: 1, timer: ms(40), clock: AckClock::Segment },
+        delayed_ack: DelayedAck { every: 1, timer: ms(40), clock: AckClock::Segment, quick: false },
         ..Transport::modern()
     };
     let plan = plan(

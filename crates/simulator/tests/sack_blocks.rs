@@ -19,7 +19,7 @@ fn three_blocks_beside_timestamps_and_four_without() {
              [network]\ntopology = \"dumbbell\"\n\
              bottleneck = {{ rate = \"10 Mbps\", delay = \"20 ms\", queue = \"unlimited\", loss = {{ probability = 0.1 }} }}\n\
              access = {{ rate = \"100 Mbps\", delay = \"1 ms\" }}\n\
-             [transport]\ntimestamps = {timestamps}\ninitial_window = \"100 segments\"\nhandshake = false\nrecovery = \"sack\"\n[[flow]]\n"
+             [transport]\ntimestamps = {timestamps}\ninitial_window = \"100 segments\"\nreceive_window = \"unlimited\"\nhandshake = false\nrecovery = \"sack\"\n[[flow]]\n"
         );
         let scenario = Scenario::parse(&text, "sack", &[]).unwrap_or_else(|error| panic!("{error}"));
         let outcome = run(&scenario.plan);

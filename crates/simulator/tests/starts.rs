@@ -22,7 +22,7 @@ access = { rate = "1 Gbps", delay = "0.5 ms" }
 [[flow]]
 congestion_control = { start = "START" }
 traffic = { size = "10 MB" }
-transport = { mss = "1460 B", timestamps = false, initial_window = "4 segments" }
+transport = { mss = "1460 B", timestamps = false, initial_window = "4 segments", receive_window = "unlimited", delayed_ack = { quick = false } }
 [record]
 interval = "off"
 packets = true

@@ -5,8 +5,8 @@ mod common;
 use common::{plan, run};
 use selfclock_congestion::units::{Bytes, Duration};
 use selfclock_simulator::plan::{
-    DelayedAck, LossPlan, PlanBuilder, QueueSize, Recovery, Transport, dumbbell, gbps, mbps, ms, packets, s,
-    tcp,
+    DelayedAck, LossPlan, PlanBuilder, QueueSize, ReceiveWindow, Recovery, Transport, dumbbell, gbps, mbps,
+    ms, packets, s, tcp,
 };
 
 /// 100 Mbit/s, an RTT of 40 ms, a queue of `products` BDP in 1500 B packets.
@@ -167,8 +167,13 @@ fn ten_thousand_holes_need_no_timeout() {
     const SEGMENTS: u64 = 50_000;
     for recovery in [Recovery::Sack, Recovery::Rack] {
         for prr in [false, true] {
-            let mut transport =
-                Transport { recovery, prr, initial_window: SEGMENTS as f64, ..Transport::modern() };
+            let mut transport = Transport {
+                recovery,
+                prr,
+                initial_window: SEGMENTS as f64,
+                receive_window: ReceiveWindow::UNLIMITED,
+                ..Transport::modern()
+            };
             // The handshake takes as long as the initial timeout.
             transport.timer.initial = ms(3000);
             let size = Bytes(SEGMENTS * transport.mss.get());

@@ -106,8 +106,9 @@ def connection_columns(flows: list[FlowSummary]) -> list[Column]:
         for flow in flows
         for number, row in enumerate(formatting.of_connections(flow))
     ]
-    headings = ["short\nconnections", "size\nup to", "complete", "of", "time, ms\nmean", "\n50 %", "\n95 %", "\n99 %"]
+    times = ["time, ms\nmean", "\n50 %", "\n95 %", "\n99 %", "delivered\n50 %"]
+    headings = ["short\nconnections", "size\nup to", "complete", "of", *times]
     return [
-        Column(heading, list(column), "name" if number == 0 else "number")
+        Column(heading, list(column), "name" if number == 0 else "number", spare=int(heading == times[-1]))
         for number, (heading, column) in enumerate(zip(headings, zip(*rows, strict=True), strict=True))
     ]

@@ -11,6 +11,7 @@ SACK: dict[str, object] = {
     "timestamps": False,
     "delayed_ack": "off",
     "initial_window": "2 segments",
+    "receive_window": "unlimited",
     "byte_counting": False,
     "timer": {"minimum": "200 ms", "initial": "3 s", "granularity": "10 ms"},
 }

@@ -23,6 +23,9 @@ class DelayedAck(Table):
     #: Whether the delay counts from the first unacknowledged segment, or follows a free-running
     #: clock.
     clock: Literal["segment", "grid"] | None = None
+    #: Quick ACKs, as in Linux: at the beginning, after a pause or a duplicate, and at the end of a
+    #: write.
+    quick: bool | None = None
 
     QUANTITIES: ClassVar[Kinds] = {"timer": ((Time,), ())}
 
@@ -102,7 +105,7 @@ class Transport(Table):
     initial_window: Segments | str | None = None
     #: Segments, or "unlimited".
     initial_ssthresh: Segments | str | None = None
-    #: The receiver's buffer: segments, a size, or "unlimited".
+    #: What the receiver advertises: segments, a size, "auto" (as Linux tunes it), or "unlimited".
     receive_window: Segments | Size | str | None = None
     #: The window scale option.
     window_scaling: bool | None = None
@@ -140,7 +143,7 @@ class Transport(Table):
         **dict.fromkeys(("mss", "header", "ack"), ((Size,), ())),
         "initial_window": ((Segments,), ("rfc3390", "rfc6928")),
         "initial_ssthresh": ((Segments,), ("unlimited",)),
-        "receive_window": ((Segments, Size), ("unlimited",)),
+        "receive_window": ((Segments, Size), ("auto", "unlimited")),
     }
 
 

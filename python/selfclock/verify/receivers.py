@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import seconds
+from selfclock.verify.specification import SECOND
 
 if TYPE_CHECKING:
     from selfclock.verify.packet_lives import Lives, Packet
@@ -21,6 +22,9 @@ MOST_PER_ACK = 4
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks
 #: (RFC 7323, RFC 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
+#: Longest delay of an ACK that follows the gaps between segments (Linux: `TCP_DELACK_MAX`); RFC 5681,
+#: section 4.2, allows 500 ms.
+LONGEST_DELAY = SECOND // 5
 #: A receiver remembers this many reported blocks; beyond that it may forget some that it holds.
 REMEMBERED = 4
 
@@ -36,6 +40,8 @@ class Held:
         #: Segments with new data, and those of them delivered in order.
         self.segments_beyond: list[int] = []
         self.segments = 0
+        #: When the edge last advanced.
+        self.advanced = 0
 
     @property
     def highest(self) -> int:
@@ -124,6 +130,8 @@ class Receiver:
         if flow.peer_knows_option and flow.uses("packet-pair"):
             # K of RFC 4782 grows with the window and has no bound.
             self.most = sys.maxsize if flow.uses("rfc4782") else max(self.most, MOST_PER_ACK)
+        #: Right edge of the window.
+        self.right_edge = 0
         #: An algorithm's receiver may postpone the delayed ACK.
         self.restarts_timer = flow.peer_knows_option and flow.uses("modified-swift-start")
 
@@ -151,7 +159,7 @@ class Receiver:
             while arrivals and arrivals[0].delivered == self.now:
                 coming.append(arrivals.popleft())
             # At equal times the timer comes first.
-            if coming and self.pending and self.deadline() == self.now and not self.restarts_timer:
+            if coming and self.pending and self.deadline() == self.now and not self.has_hidden_timer:
                 self.pending, self.timer_first = 0, True
             while answers and answers[0].sent == self.now:
                 answer = answers.popleft()
@@ -193,7 +201,7 @@ class Receiver:
     def was_due(self, answer: Packet, coming: Packet) -> bool:
         """Whether a timer that the record does not show made an ACK due just before a segment arrived."""
         return (
-            self.restarts_timer
+            self.has_hidden_timer
             and self.pending > 0
             and coming.sequence == self.held.edge
             and answer.acknowledgement == self.held.edge
@@ -245,8 +253,15 @@ class Receiver:
             )
             self.pending, self.timer_first = 0, False
 
+    @property
+    def has_hidden_timer(self) -> bool:
+        """Whether the record does not tell when exactly the timer expires."""
+        return self.restarts_timer or self.tcp.quick_acks
+
     def deadline(self) -> int:
-        """Deadline of the pending ACK."""
+        """Latest time of the pending ACK."""
+        if self.tcp.quick_acks and not self.tcp.ack_grid:
+            return self.pending_since + max(self.tcp.ack_timer, LONGEST_DELAY)
         if self.tcp.ack_grid:
             return (self.pending_since // self.tcp.ack_timer + 1) * self.tcp.ack_timer
         return self.pending_since + self.tcp.ack_timer
@@ -259,7 +274,11 @@ class Receiver:
             self.marked += packet.payload
             self.seen_mark = True
         self.most_runs = max(self.most_runs, len(self.held.starts)) if self.held.starts else 0
-        if self.held.take(packet.sequence, packet.end):
+        edge = self.held.edge
+        in_order = self.held.take(packet.sequence, packet.end)
+        if self.held.edge > edge:
+            self.held.advanced = self.now
+        if in_order:
             if not self.pending:
                 self.pending_since = self.now
             self.pending += 1
@@ -315,13 +334,11 @@ class Receiver:
                 f"it is number {self.answers}, and {self.arrivals} segments have arrived: each is acknowledged once",
             )
             self.answers = self.arrivals
-        if answer.window != tcp.window:
-            self.fault(
-                "receive-window",
-                now,
-                answer,
-                f"it advertises {answer.window} B; the receiver's buffer is {tcp.window} B",
-            )
+        self.check_window(answer)
+        if answer.kind == "ack" and (answer.sent_ecn != "not-ect") != (tcp.ecn == "accurate"):
+            # RFC 3168, section 6.1.4: pure ACKs carry no ECT; with accurate feedback they may
+            # (draft-ietf-tcpm-generalized-ecn, section 3.2), and do.
+            self.fault("mark", now, answer, f"an ACK sent with {answer.sent_ecn}; its ecn is {tcp.ecn!r}")
         if tcp.ecn == "accurate" and answer.marked_bytes != self.marked % 2**32:
             self.fault(
                 "mark", now, answer, f"it reports {answer.marked_bytes} B marked; {self.marked} B have arrived marked"
@@ -347,6 +364,27 @@ class Receiver:
             self.timer_first = False
         else:
             self.pending, self.due = 0, None
+
+    def check_window(self, answer: Packet) -> None:
+        """Check that the window is within its bounds, and does not shrink.
+
+        "A TCP receiver SHOULD NOT shrink the window, i.e., move the right window edge to the left"
+        (RFC 9293, section 3.8.6).
+        """
+        tcp, window = self.tcp, answer.window
+        if tcp.window is None or window is None:
+            fits, edge = tcp.window == window, 0
+        else:
+            edge = answer.acknowledgement + window
+            honest = tcp.ack_ahead is None and tcp.renege_every is None
+            fits = tcp.window <= window <= (tcp.most_window or window) and (edge >= self.right_edge or not honest)
+        if not fits:
+            self.fault(
+                "receive-window", answer.sent, answer,
+                f"it advertises {window} B, up to byte {edge}, and {self.right_edge} before; the receiver's "
+                f"window is {tcp.window} B to {tcp.most_window} B",
+            )  # fmt: skip
+        self.right_edge = max(self.right_edge, edge)
 
     def check_size(self, answer: Packet) -> None:
         """Check the size on the wire; an option of the algorithm adds its own length."""

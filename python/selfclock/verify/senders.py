@@ -159,6 +159,7 @@ class Sender:
         """An acknowledgement arrives."""
         if answer.kind == "syn-ack":
             self.established = True
+            self.window = answer.delivered_window
             return
         self.check_window(answer, now)
         if answer.acknowledgement > self.next and self.tcp.ack_ahead is not None:
@@ -175,8 +176,12 @@ class Sender:
             return
         if answer.acknowledgement < self.una:
             return
-        self.window = answer.delivered_window
         advances = answer.acknowledgement > self.una
+        # Of two ACKs with one number the larger window is the later one, because the right edge
+        # never moves left; what a router has written holds until the next ACK.
+        older = not advances and answer.window == answer.delivered_window and self.window is not None
+        grows = self.tcp.window != self.tcp.most_window and older
+        self.window = max(self.window or 0, answer.window or 0) if grows else answer.delivered_window
         if not advances or answer.sack:
             self.sign = now
         if not advances or answer.sack or answer.ece or answer.marked_bytes:
@@ -339,7 +344,18 @@ class Sender:
             self.fault(
                 "timestamp", packet, packet.sent, f"timestamp {packet.timestamp} us at {packet.sent / SECOND:.9f} s"
             )
-        if packet.sent_ecn == "ce" or (tcp.ecn == "off" and packet.sent_ecn != "not-ect"):
+        capable = packet.sent_ecn != "not-ect"
+        # RFC 3168, section 6.1.5, forbids ECT on retransmissions. With accurate feedback all data may
+        # carry it (draft-ietf-tcpm-generalized-ecn, section 3.2), and does.
+        forbidden = tcp.ecn == "classic" and packet.retransmission
+        missing = tcp.ecn == "accurate" and packet.kind == "data" and not capable
+        if missing or (forbidden and capable):
+            self.fault(
+                "mark", packet, packet.sent,
+                f"sent with {packet.sent_ecn}; its ecn is {tcp.ecn!r}, and it is "
+                f"{'a retransmission' if packet.retransmission else 'new data'}",
+            )  # fmt: skip
+        if packet.sent_ecn == "ce" or (tcp.ecn == "off" and capable):
             self.fault(
                 "mark",
                 packet,

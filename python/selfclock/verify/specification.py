@@ -38,6 +38,10 @@ _RATE = {
 }
 _SIZE = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
+#: Largest window without the window scale option (RFC 7323, section 1.1).
+UNSCALED = 65_535
+#: First and largest autotuned window: half of Linux's `tcp_rmem`, of 131072 and 33554432 B.
+AUTOTUNED = (65_536, 16_777_216)
 #: Packet sizes of `packet = "imix"`.
 _IMIX = (40, 576, 1500)
 
@@ -221,11 +225,14 @@ class Tcp:
     handshake: bool
     timestamps: bool
     ecn: str
-    #: Bytes that the receiver advertises; `None` if unlimited.
+    #: Bytes that the receiver advertises first, and at most; `None` if unlimited.
     window: int | None
+    most_window: int | None
     ack_every: int
     ack_timer: int
     ack_grid: bool
+    #: The receiver may acknowledge sooner, and as Linux adapts its timer.
+    quick_acks: bool
     rto_minimum: int
     rto_initial: int
     rto_tick: int
@@ -391,16 +398,16 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         "header": "40 B",
         "ack": "40 B",
         "recovery": "reno" if classic else "rack",
-        "receive_window": "20 segments" if classic else "unlimited",
+        "receive_window": "20 segments" if classic else "auto",
         "window_scaling": True,
         "handshake": not classic,
         "timestamps": not classic,
         "ecn": "off",
     }
     acks: dict[str, Any] = (
-        {"every": 1, "timer": "200 ms", "clock": "grid"}
+        {"every": 1, "timer": "200 ms", "clock": "grid", "quick": False}
         if classic
-        else {"every": 2, "timer": "40 ms", "clock": "segment"}
+        else {"every": 2, "timer": "40 ms", "clock": "segment", "quick": True}
     )
     timer: dict[str, str] = (
         {"initial": "3 s", "minimum": "1 s", "granularity": "500 ms", "arithmetic": "bsd"}
@@ -415,9 +422,9 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         acks.update({"every": 1} if delayed == "off" else delayed)
         timer.update(layer.get("timer", {}))
     mss = size_of(profile["mss"])
-    window = _window(profile["receive_window"], mss)
+    window, most_window = _windows(profile["receive_window"], mss)
     if not profile["window_scaling"]:
-        window = min(window or 65_535, 65_535)
+        window, most_window = (min(size or UNSCALED, UNSCALED) for size in (window, most_window))
     return Tcp(
         mss=mss,
         header=size_of(profile["header"]),
@@ -427,9 +434,11 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         timestamps=profile["timestamps"],
         ecn=profile["ecn"],
         window=window,
+        most_window=most_window,
         ack_every=int(acks["every"]),
         ack_timer=time_of(str(acks["timer"])),
         ack_grid=acks["clock"] == "grid",
+        quick_acks=bool(acks["quick"]),
         rto_minimum=time_of(timer["minimum"]),
         rto_initial=time_of(timer["initial"]),
         rto_tick=time_of(timer["granularity"]) if timer["arithmetic"] == "bsd" else 0,
@@ -444,11 +453,16 @@ def _or_off(value: int | str) -> int | None:
     return None if value == "off" else int(value)
 
 
-def _window(text: str, mss: int) -> int | None:
+def _windows(text: str, mss: int) -> tuple[int | None, int | None]:
+    """Return the first and the largest window."""
     if text == "unlimited":
-        return None
+        return None, None
+    if text == "auto":
+        first, most = AUTOTUNED
+        return max(first // mss * mss, mss), most
     number, unit = _split(text)
-    return int(float(number) * mss) if unit.startswith("segment") else size_of(text)
+    window = int(float(number) * mss) if unit.startswith("segment") else size_of(text)
+    return window, window
 
 
 # --- network

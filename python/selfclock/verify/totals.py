@@ -12,7 +12,7 @@ import polars as pl
 
 from selfclock.verify.opportunities import OPPORTUNITY
 from selfclock.verify.record import picoseconds
-from selfclock.verify.specification import SECOND, transmission_time
+from selfclock.verify.specification import SECOND, size_of, transmission_time
 
 if TYPE_CHECKING:
     from selfclock.verify.packet_lives import Hop, Lives, Packet
@@ -293,6 +293,10 @@ def _flow_summary(
             said.get("completion_s"),
             None if completed is None else (completed - started) / SECOND,
         )
+        delivered = replayed.held.get((flow.name, None))
+        whole = delivered is not None and delivered.edge >= size_of(flow.traffic["size"])
+        made = (delivered.advanced - started) / SECOND if delivered is not None and whole else None
+        _same(findings, where, "delivery_s", said.get("delivery_s"), made)
     elif flow.stop is not None and said.get("completion_s") is not None:
         completed = started + round(said["completion_s"] * SECOND)
     span = (completed or lives.end) - started
@@ -385,8 +389,9 @@ def _window(rows: pl.DataFrame, times: Times, outstanding: Times, sender: Sender
 
 def _connections(table: pl.DataFrame, specification: Specification, replayed: Replayed, findings: Findings) -> None:
     """Check that a short connection was complete exactly when it claims to be."""
-    columns = [table[name].to_list() for name in ("flow", "size_bytes", "completion_s", "retransmitted_segments")]
-    for row, (flow, size, completion, repeated) in enumerate(zip(*columns, strict=True)):
+    names = ("flow", "size_bytes", "completion_s", "delivery_s", "retransmitted_segments")
+    columns = [table[name].to_list() for name in names]
+    for row, (flow, size, completion, delivery, repeated) in enumerate(zip(*columns, strict=True)):
         sender = replayed.senders.get((str(flow), row))
         where = f"flow {flow}, connection {row}"
         if str(flow) not in specification.flows or sender is None:
@@ -395,6 +400,10 @@ def _connections(table: pl.DataFrame, specification: Specification, replayed: Re
         whole = [time for time, una in sender.una_history if una >= size]
         made = (whole[0] - start) / SECOND if whole else None
         _same(findings, where, "completion_s", completion, made)
+        held = replayed.held.get((str(flow), row))
+        there = held is not None and held.edge >= size
+        made = (held.advanced - start) / SECOND if held is not None and there else None
+        _same(findings, where, "delivery_s", delivery, made)
         _same(findings, where, "retransmitted_segments", repeated, sender.repeated)
         if sender.next > size:
             findings.add("application", None, where, None, f"{sender.next} B sent of {size} B that it has to send")

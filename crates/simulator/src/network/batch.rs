@@ -50,6 +50,10 @@ impl Passage {
     pub fn received(&self, batch: &Batch) -> &[Time] {
         &self.received[..batch.segments as usize]
     }
+    /// The last of these arrivals.
+    pub fn last_received(&self, batch: &Batch) -> Time {
+        self.received[batch.segments as usize - 1]
+    }
     /// Arrival of the first segment left for the next ACK, if any.
     pub fn first_left(&self, batch: &Batch) -> Option<Time> {
         self.received(batch).get(batch.answered()).copied()

@@ -31,8 +31,8 @@ pub use link::{LinkChange, LinkPlan, LinkSettings, LossPlan};
 pub use router::RouterPlan;
 pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
 pub use transport::{
-    AckClock, DelayedAck, Ecn, MisbehaviourPlan, Recovery, RetransmissionTimer, RttSamples, Shaper,
-    TimerArithmetic, Transport,
+    AckClock, DelayedAck, Ecn, MisbehaviourPlan, ReceiveWindow, Recovery, RetransmissionTimer, RttSamples,
+    Shaper, TimerArithmetic, Transport,
 };
 
 use crate::graph::route::{Edge, routes};

@@ -21,7 +21,7 @@ impl Plan {
             reverse: &flow.reverse,
             dscp: flow.dscp,
             tcp: flow.protocol.tcp().map(|tcp| TcpHeader {
-                window: tcp.transport.advertised_window().get(),
+                window: tcp.transport.first_window().get(),
                 window_shift: tcp.transport.window_shift(),
                 encrypted: tcp.transport.encrypted,
             }),

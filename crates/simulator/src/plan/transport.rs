@@ -1,10 +1,19 @@
 //! Transport settings of a TCP connection, and the two named profiles.
 
 use super::PlanError;
+use crate::packet::Flags;
+use selfclock_congestion::entry::Marks;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 /// Largest shift count of the window scale option, RFC 7323 section 2.3.
 const LARGEST_SHIFT: u8 = 14;
+/// Largest window without the window scale option.
+const UNSCALED: Bytes = Bytes(65_535);
+/// Part of Linux's receive buffers that is advertised, bytes: half of `tcp_rmem[1]` (131072) and of
+/// `tcp_rmem[2]` (33554432 since Linux 6.16). The rest holds what a packet takes beside its data;
+/// a half is assumed before packets show their size (`TCP_DEFAULT_SCALING_RATIO`).
+const INITIAL_SPACE: u64 = 65_536;
+const LARGEST_SPACE: u64 = 16_777_216;
 
 /// Transport settings of one connection; the named profiles are two values of this.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,8 +39,8 @@ pub struct Transport {
     pub initial_window: f64,
     /// Initial slow start threshold, in segments; infinite without one.
     pub initial_ssthresh: f64,
-    /// The receiver's buffer, which it advertises.
-    pub receive_window: Bytes,
+    /// The window that the receiver advertises.
+    pub receive_window: ReceiveWindow,
     /// Window scale option: without it at most 65535 bytes can be advertised.
     pub window_scaling: bool,
     /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data
@@ -76,7 +85,7 @@ impl Transport {
     /// value.
     pub fn check(&self) -> Result<(), PlanError> {
         let RetransmissionTimer { minimum, maximum, arithmetic, granularity, .. } = self.timer;
-        if self.receive_window < self.mss {
+        if self.receive_window.maximum() < self.mss {
             return Err(PlanError::ReceiveWindow { mss: self.mss });
         }
         if self.undo && !self.timestamps {
@@ -91,10 +100,23 @@ impl Transport {
         Ok(())
     }
 
-    /// The window that the receiver advertises: at most 65535 bytes without the window scale
-    /// option.
+    /// The largest window that the receiver advertises: at most 65535 bytes without the window
+    /// scale option.
     pub fn advertised_window(&self) -> Bytes {
-        if self.window_scaling { self.receive_window } else { self.receive_window.min(Bytes(65_535)) }
+        let window = self.receive_window.maximum();
+        if self.window_scaling { window } else { window.min(UNSCALED) }
+    }
+
+    /// The window that the receiver advertises first.
+    pub fn first_window(&self) -> Bytes {
+        match self.receive_window {
+            ReceiveWindow::Fixed(_) => self.advertised_window(),
+            // Half of `tcp_rmem[1]` = 131072 B in whole segments (Linux: `tcp_select_initial_window`).
+            ReceiveWindow::Auto => {
+                let Bytes(mss) = self.mss;
+                self.advertised_window().min(Bytes((INITIAL_SPACE / mss * mss).max(mss)))
+            }
+        }
     }
 
     /// Shift count of the window scale option (RFC 7323): the smallest that lets the header's 16
@@ -103,12 +125,16 @@ impl Transport {
         if !self.window_scaling {
             return 0;
         }
-        let Bytes(window) = self.receive_window;
+        let window = match self.receive_window {
+            ReceiveWindow::Fixed(Bytes(window)) => window,
+            // For the whole buffer, of which the window is a half (`tcp_select_initial_window`).
+            ReceiveWindow::Auto => 2 * LARGEST_SPACE,
+        };
         (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
     }
 
     /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms
-    /// minimum RTO, 40 ms delayed ACK.
+    /// minimum RTO, 40 ms delayed ACK with quick ACKs, an autotuned receive window.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
@@ -120,7 +146,7 @@ impl Transport {
             one_recovery_per_window: true,
             initial_window: 10.0,
             initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes::MAX,
+            receive_window: ReceiveWindow::Auto,
             window_scaling: true,
             handshake: true,
             timestamps: true,
@@ -130,6 +156,7 @@ impl Transport {
                 every: 2,
                 timer: Duration::from_milliseconds(40),
                 clock: AckClock::Segment,
+                quick: true,
             },
             timer: RetransmissionTimer {
                 initial: Duration::from_milliseconds(1000),
@@ -165,7 +192,7 @@ impl Transport {
             one_recovery_per_window: true,
             initial_window: 1.0,
             initial_ssthresh: f64::INFINITY,
-            receive_window: Bytes(20 * mss.get()),
+            receive_window: ReceiveWindow::Fixed(Bytes(20 * mss.get())),
             window_scaling: true,
             handshake: false,
             timestamps: false,
@@ -175,6 +202,7 @@ impl Transport {
                 every: 1,
                 timer: Duration::from_milliseconds(200),
                 clock: AckClock::Grid,
+                quick: false,
             },
             timer: RetransmissionTimer {
                 initial: Duration::from_milliseconds(3000),
@@ -193,6 +221,28 @@ impl Transport {
             peer_knows_option: true,
             misbehaviour: None,
             encrypted: false,
+        }
+    }
+}
+
+/// The receive window of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveWindow {
+    /// Constant.
+    Fixed(Bytes),
+    /// It grows with what arrives, as in Linux.
+    Auto,
+}
+
+impl ReceiveWindow {
+    /// Any amount.
+    pub const UNLIMITED: Self = Self::Fixed(Bytes::MAX);
+
+    /// The most it can be.
+    pub const fn maximum(self) -> Bytes {
+        match self {
+            Self::Fixed(size) => size,
+            Self::Auto => Bytes(LARGEST_SPACE),
         }
     }
 }
@@ -231,6 +281,36 @@ pub enum Ecn {
     Accurate,
 }
 
+impl Ecn {
+    /// Codepoint of segments of new data. `marks` is the algorithm's response to CE marks.
+    pub const fn codepoint(self, marks: Marks) -> Flags {
+        match (self, marks) {
+            (Self::Off, _) => Flags::NONE,
+            (Self::Accurate, Marks::InProportion) => Flags::ECT_1,
+            (Self::Classic | Self::Accurate, _) => Flags::ECT_0,
+        }
+    }
+
+    /// Codepoint of all other packets after the handshake: retransmissions and ACKs. With accurate
+    /// feedback that of data (draft-ietf-tcpm-generalized-ecn, section 3.2; Linux: `tcp_ecn_send`);
+    /// otherwise none (RFC 3168, sections 6.1.4 and 6.1.5).
+    pub const fn codepoint_of_all(self, marks: Marks) -> Flags {
+        match self {
+            Self::Accurate => self.codepoint(marks),
+            Self::Off | Self::Classic => Flags::NONE,
+        }
+    }
+
+    /// Codepoint of SYN and SYN-ACK: that of data if the algorithm needs ECN and has accurate
+    /// feedback (Linux: `tcp_ecn_send_syn`, `tcp_ecn_send_synack`).
+    pub const fn codepoint_of_handshake(self, marks: Marks) -> Flags {
+        match marks {
+            Marks::InProportion => self.codepoint_of_all(marks),
+            _ => Flags::NONE,
+        }
+    }
+}
+
 /// Delayed acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayedAck {
@@ -240,6 +320,9 @@ pub struct DelayedAck {
     pub timer: Duration,
     /// Start of the timer.
     pub clock: AckClock,
+    /// Quick ACKs, as in Linux: the first segments, those after a pause or a duplicate, and the end
+    /// of what the application has written are acknowledged at once.
+    pub quick: bool,
 }
 
 /// Start of the delayed-ACK timer.

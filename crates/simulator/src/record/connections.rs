@@ -1,10 +1,12 @@
 //! Short connections: one record for each, and completion times by size.
 
+use std::fmt;
+
 use selfclock_congestion::units::{Duration, Time};
 use serde::Serialize;
 
 /// One short connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionRecord {
     /// Index of the flow that it belongs to.
     pub flow: u32,
@@ -14,6 +16,9 @@ pub struct ConnectionRecord {
     pub size: u64,
     /// From its start until its last byte was acknowledged; `None` if the run ended before.
     pub completion: Option<Duration>,
+    /// From its start until its last byte had been delivered to the receiving application; `None` if
+    /// the run ended before.
+    pub delivery: Option<Duration>,
     /// Retransmissions.
     pub retransmitted_segments: u32,
     /// Expiries of the retransmission timer.
@@ -23,7 +28,21 @@ pub struct ConnectionRecord {
 impl ConnectionRecord {
     /// A connection that starts now.
     pub const fn new(flow: u32, start: Time, size: u64) -> Self {
-        Self { flow, start, size, completion: None, retransmitted_segments: 0, timeouts: 0 }
+        Self { flow, start, size, completion: None, delivery: None, retransmitted_segments: 0, timeouts: 0 }
+    }
+}
+
+/// Fingerprints are made of this text: it has what the sender sees.
+impl fmt::Debug for ConnectionRecord {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = formatter.debug_struct("ConnectionRecord");
+        text.field("flow", &self.flow)
+            .field("start", &self.start)
+            .field("size", &self.size)
+            .field("completion", &self.completion)
+            .field("retransmitted_segments", &self.retransmitted_segments)
+            .field("timeouts", &self.timeouts);
+        text.finish()
     }
 }
 
@@ -43,13 +62,13 @@ pub struct ConnectionsSummary {
 }
 
 /// Completion times of the connections within a range of sizes.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct SizeClass {
     /// Largest size, bytes; each class begins where the one before ends. Null: any.
     pub up_to_bytes: Option<u64>,
     /// Connections that were completed.
     pub completed: u64,
-    /// Mean completion time.
+    /// Mean completion time: the last byte is acknowledged.
     pub mean_s: f64,
     /// Median.
     pub p50_s: f64,
@@ -57,6 +76,26 @@ pub struct SizeClass {
     pub p95_s: f64,
     /// 99th percentile.
     pub p99_s: f64,
+    /// Mean time until the last byte of these is delivered to the receiving application.
+    pub delivery_mean_s: f64,
+    /// Median.
+    pub delivery_p50_s: f64,
+    /// 99th percentile.
+    pub delivery_p99_s: f64,
+}
+
+/// See that of [`ConnectionRecord`].
+impl fmt::Debug for SizeClass {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = formatter.debug_struct("SizeClass");
+        text.field("up_to_bytes", &self.up_to_bytes)
+            .field("completed", &self.completed)
+            .field("mean_s", &self.mean_s)
+            .field("p50_s", &self.p50_s)
+            .field("p95_s", &self.p95_s)
+            .field("p99_s", &self.p99_s);
+        text.finish()
+    }
 }
 
 /// Largest sizes of the classes, bytes.
@@ -65,20 +104,23 @@ const CLASSES: [u64; 5] = [10_000, 100_000, 1_000_000, 10_000_000, u64::MAX];
 impl ConnectionsSummary {
     /// Of one flow, which had connections for so long.
     pub fn new<'a>(records: impl Iterator<Item = &'a ConnectionRecord>, span: Duration) -> Self {
-        let mut classes: [Vec<f64>; CLASSES.len()] = Default::default();
+        let mut classes: [(Vec<f64>, Vec<f64>); CLASSES.len()] = Default::default();
         let (mut started, mut offered_bytes) = (0, 0);
         for record in records {
             started += 1;
             offered_bytes += record.size;
             if let Some(completion) = record.completion {
                 let class = CLASSES.iter().position(|&largest| record.size <= largest);
-                classes[class.unwrap_or(CLASSES.len() - 1)].push(completion.seconds());
+                let (completions, deliveries) = &mut classes[class.unwrap_or(CLASSES.len() - 1)];
+                completions.push(completion.seconds());
+                // What is acknowledged has been delivered, unless a receiver lies.
+                deliveries.push(record.delivery.unwrap_or(completion).seconds());
             }
         }
         let by_size: Vec<SizeClass> = CLASSES
             .into_iter()
             .zip(&mut classes)
-            .filter(|(_, times)| !times.is_empty())
+            .filter(|(_, (completions, _))| !completions.is_empty())
             .map(|(largest, times)| SizeClass::new(largest, times))
             .collect();
         Self {
@@ -92,20 +134,31 @@ impl ConnectionsSummary {
 }
 
 impl SizeClass {
-    fn new(largest: u64, times: &mut [f64]) -> Self {
-        times.sort_by(f64::total_cmp);
-        let count = times.len();
-        // The nearest rank: the smallest time that at least `percent` per cent do not exceed.
-        let percentile = |percent: usize| times[(count * percent).div_ceil(100).max(1) - 1];
+    fn new(largest: u64, (completions, deliveries): &mut (Vec<f64>, Vec<f64>)) -> Self {
+        completions.sort_by(f64::total_cmp);
+        deliveries.sort_by(f64::total_cmp);
         Self {
             up_to_bytes: (largest != u64::MAX).then_some(largest),
-            completed: count as u64,
-            mean_s: times.iter().sum::<f64>() / count as f64,
-            p50_s: percentile(50),
-            p95_s: percentile(95),
-            p99_s: percentile(99),
+            completed: completions.len() as u64,
+            mean_s: mean(completions),
+            p50_s: percentile(completions, 50),
+            p95_s: percentile(completions, 95),
+            p99_s: percentile(completions, 99),
+            delivery_mean_s: mean(deliveries),
+            delivery_p50_s: percentile(deliveries, 50),
+            delivery_p99_s: percentile(deliveries, 99),
         }
     }
+}
+
+fn mean(times: &[f64]) -> f64 {
+    times.iter().sum::<f64>() / times.len() as f64
+}
+
+/// The nearest rank: the smallest of these sorted times that at least `percent` per cent do not
+/// exceed.
+fn percentile(times: &[f64], percent: usize) -> f64 {
+    times[(times.len() * percent).div_ceil(100).max(1) - 1]
 }
 
 #[cfg(test)]

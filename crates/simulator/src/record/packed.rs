@@ -294,6 +294,7 @@ impl Packets {
         let kind = PacketKind::ALL[(packed.event_and_kind >> KIND_SHIFT) as usize];
         let acknowledges = matches!(kind, PacketKind::Ack | PacketKind::SynAck);
         let extra = chunk.extra(packed);
+        let shows_window = packed.flags.has(Flags::WINDOW);
         PacketRecord {
             time: packed.time,
             event: PacketEvent::ALL[(packed.event_and_kind & ((1 << KIND_SHIFT) - 1)) as usize],
@@ -305,7 +306,7 @@ impl Packets {
             ecn: packed.flags.codepoint(),
             ece: packed.flags.has(Flags::ECE),
             cwr: packed.flags.has(Flags::CWR),
-            marked: if acknowledges { packed.payload } else { 0 },
+            marked: if acknowledges && !shows_window { packed.payload } else { 0 },
             packet: u64::from(packed.number),
             sequence: if acknowledges { 0 } else { packed.sequence },
             payload: if acknowledges { 0 } else { packed.payload },
@@ -314,6 +315,7 @@ impl Packets {
             receive_window: match extra.and_then(|extra| extra.receive_window) {
                 _ if !acknowledges => u64::MAX,
                 Some(window) => window,
+                None if shows_window => u64::from(packed.payload),
                 None => facts.advertised_window,
             },
             timestamps: facts.has_timestamps.then_some(packed.timestamps),

@@ -549,7 +549,7 @@ fn window(transport: &Transport, packet: &PacketRecord) -> u16 {
             return u16::MAX;
         }
         // RFC 7323 section 2.2: the window of a segment with a SYN is not scaled.
-        PacketKind::Syn | PacketKind::SynAck => transport.receive_window.get(),
+        PacketKind::Syn | PacketKind::SynAck => transport.first_window().get(),
         // Rounded up, so that no segment the sender may send seems to be beyond the window.
         PacketKind::Ack => packet.receive_window.div_ceil(1 << transport.window_shift()),
     };

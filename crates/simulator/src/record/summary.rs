@@ -63,6 +63,9 @@ pub struct FlowSummary {
     /// Time from the flow's start until its last byte was acknowledged; null if it did not
     /// complete.
     pub completion_s: Option<f64>,
+    /// Time from a TCP flow's start until its last byte had been delivered to the receiving
+    /// application; null if it was not, or if the flow has no size.
+    pub delivery_s: Option<f64>,
     /// Of a flow that is made of short connections, whose sums are in the fields above; null for
     /// others.
     pub connections: Option<ConnectionsSummary>,
@@ -72,8 +75,9 @@ pub struct FlowSummary {
     pub failure: Option<FailureSummary>,
 }
 
-/// As the derived one, but a flow that has not failed says nothing of failures: fingerprints are
-/// made of this text, and a field that only foreign stacks have must not change all of them.
+/// As the derived one, but without the delivery, and a flow that has not failed says nothing of
+/// failures: fingerprints are made of this text, of what the sender sees, and a field that only
+/// foreign stacks have must not change all of them.
 impl fmt::Debug for FlowSummary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = formatter.debug_struct("FlowSummary");

@@ -12,6 +12,7 @@ use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
 use crate::network::batch::{Batch, MOST_SEGMENTS, Passage};
 use crate::packet::Packet;
+use crate::transport::sender::batch::Told;
 use crate::transport::{Context, Receiver};
 use selfclock_congestion::units::Duration;
 
@@ -89,9 +90,11 @@ impl Simulation {
             acknowledgement_size: acknowledgement.size.into(),
         };
         let passage = network.passage(&batch)?;
-        if !receiver.sets_timer_quietly(passage.received(&batch), left, gap) {
+        let times = passage.received(&batch);
+        if !receiver.sets_timer_quietly(times, left, gap) {
             return None;
         }
+        let most = most.min(receiver.steady_groups(times, gap));
         // One stays behind, so that the lane is never empty.
         let most = most.min(passage.groups).min(network.batch_length(lane) - 1);
         (most >= FEWEST).then_some(Found { first, batch, passage, acknowledgement, payload, most })
@@ -123,12 +126,17 @@ impl Simulation {
             if !is_next || time >= events.second_time() || time > *end {
                 break;
             }
-            let (number, echo) = (packet.sequence, packet.echo);
+            let told = Told {
+                number: packet.sequence,
+                echo: packet.echo,
+                sent: packet.sent,
+                window: packet.window(),
+            };
             network.drop_of_batch(lane);
             taken += 1;
             *now = time;
             let mut context = Context { now: time, events, network };
-            if !sender.on_batch_ack(&mut context, (number, echo), batch.segments) {
+            if !sender.on_batch_ack(&mut context, &told, batch.segments) {
                 is_left = true;
                 break;
             }
@@ -174,7 +182,9 @@ fn tell_receiver(receiver: &mut Receiver, batch: &Batch, passage: &Passage, payl
     let end = receiver.delivered_bytes() + segments * payload;
     let timer_from = passage.first_left(batch).map(|first| first + before_last);
     let numbers = (end, end - batch.left * payload);
-    receiver.on_batch((segments, batch.segment_size), numbers, batch.start + before_last, timer_from);
+    let last = passage.last_received(batch) + before_last;
+    let times = (batch.start + before_last, last);
+    receiver.on_batch((segments, batch.segment_size), numbers, times, timer_from);
 }
 
 #[cfg(test)]
@@ -237,6 +247,10 @@ mod tests {
             "another outcome with plain ACKs:\n{text}"
         );
         let (outcome, in_batches) = with_batches(&scenario);
+        let deliveries = |outcome: &Outcome| -> Vec<Option<f64>> {
+            outcome.summary.flows.iter().map(|flow| flow.delivery_s).collect()
+        };
+        assert_eq!(deliveries(&outcome), deliveries(&expected), "another delivery with batches:\n{text}");
         assert!(format!("{outcome:?}") == format!("{expected:?}"), "another outcome with batches:\n{text}");
         in_batches as f64 / expected.summary.events as f64
     }
@@ -301,15 +315,17 @@ mod tests {
         fn transports()(
             recovery in prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "rack"]),
             timestamps: bool, handshake: bool, only_when_limited: bool,
-            every in 1_u32..6, timer in 1_u64..200, grid: bool, mss in prop_oneof![Just(1448_u64), 200_u64..1400],
-            window in 2_u64..600, more in 0_u64..200,
+            every in 1_u32..6, timer in 1_u64..200, grid: bool, quick: bool,
+            mss in prop_oneof![Just(1448_u64), 200_u64..1400],
+            window in prop::option::weighted(0.6, 2_u64..600), more in 0_u64..200,
         ) -> String {
             let clock = if grid { "grid" } else { "segment" };
+            let window = window.map_or("auto".into(), |window| format!("{} B", window * mss + more));
             format!(
                 "recovery = \"{recovery}\"\ntimestamps = {timestamps}\nhandshake = {handshake}\n\
                  grow_only_when_limited = {only_when_limited}\nmss = \"{mss} B\"\n\
-                 delayed_ack = {{ every = {every}, timer = \"{timer} ms\", clock = \"{clock}\" }}\n\
-                 receive_window = \"{} B\"", window * mss + more
+                 delayed_ack = {{ every = {every}, timer = \"{timer} ms\", clock = \"{clock}\", quick = {quick} }}\n\
+                 receive_window = \"{window}\""
             )
         }
     }

@@ -366,7 +366,7 @@ impl Simulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{DelayedAck, Flow, QueueSize, Transport, graph, mbps, ms, s, tcp, wire};
+    use crate::plan::{DelayedAck, Flow, QueueSize, ReceiveWindow, Transport, graph, mbps, ms, s, tcp, wire};
     use crate::record::summary::Summary;
     use selfclock_congestion::RateSample;
     use selfclock_congestion::units::Bytes;
@@ -375,7 +375,7 @@ mod tests {
     /// every sample.
     fn delivery_rates(flow: Flow) -> (Summary, Vec<(Time, RateSample)>) {
         let transport = Transport {
-            receive_window: Bytes(60 * 1448),
+            receive_window: ReceiveWindow::Fixed(Bytes(60 * 1448)),
             delayed_ack: DelayedAck { every: 1, ..Transport::modern().delayed_ack },
             ..Transport::modern()
         };

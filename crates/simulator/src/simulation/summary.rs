@@ -4,7 +4,7 @@ use super::Simulation;
 use super::ends::{ReceivingEnd, SendingEnd};
 use crate::engine::EventQueue;
 use crate::network::Network;
-use crate::plan::{Plan, Protocol};
+use crate::plan::{Plan, Protocol, Source};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, Sampled};
@@ -107,6 +107,8 @@ struct Received {
     segments: u64,
     bytes: u64,
     wire_bytes: u64,
+    /// Last arrival of the next byte in order (TCP).
+    last: Option<Time>,
     failed: Option<ConnectionFailed>,
 }
 
@@ -123,11 +125,15 @@ impl Received {
             }
             ReceivingEnd::Connections => (0, 0, 0),
         };
+        let last = match sink {
+            ReceivingEnd::Tcp(receiver) => Some(receiver.last_delivery()),
+            _ => None,
+        };
         let failed = match sink {
             ReceivingEnd::Stack(receiver) => receiver.failed().cloned(),
             _ => None,
         };
-        Self { segments, bytes, wire_bytes, failed }
+        Self { segments, bytes, wire_bytes, last, failed }
     }
 }
 
@@ -177,6 +183,7 @@ impl Ends {
             rtt_mean_s: None,
             rtt_p95_s: None,
             completion_s: None,
+            delivery_s: None,
             connections: None,
             failure: None,
         };
@@ -193,7 +200,12 @@ impl Ends {
             }
             SendingEnd::Connections(_) => {}
         }
-        let Received { segments, bytes, wire_bytes, ref failed } = self.received[index];
+        let Received { segments, bytes, wire_bytes, last, ref failed } = self.received[index];
+        if let Some(Source::Size(size)) = plan.protocol.tcp().map(|tcp| tcp.source)
+            && bytes >= size.get()
+        {
+            summary.delivery_s = last.map(|time| time.since(start).seconds());
+        }
         (summary.delivered_segments, summary.delivered_bytes) = (segments, bytes);
         add_failure(&mut summary, failed.as_ref());
         let span = active_until.since(start);

@@ -201,6 +201,8 @@ impl Connections {
         let record = &mut self.records[index];
         let sent = connection.sender.totals();
         record.completion = connection.sender.completed().map(|time| time.since(record.start));
+        let delivered = connection.receiver.delivered_all_at(record.size);
+        record.delivery = delivered.map(|time| time.since(record.start));
         record.retransmitted_segments = sent.retransmitted as u32;
         record.timeouts = sent.timeouts as u32;
         self.totals.entry(record.flow).or_default().add(connection);

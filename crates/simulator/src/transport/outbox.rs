@@ -7,7 +7,7 @@ use super::pacer::Pacer;
 use super::{Context, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet, PacketKind};
-use crate::plan::{Ecn, Transport};
+use crate::plan::{Ecn, ReceiveWindow, Transport};
 use selfclock_congestion::entry::Marks;
 use selfclock_congestion::{Bytes, Pacing, PeerOption, Time};
 
@@ -39,6 +39,13 @@ pub struct Outbox {
     /// Header fields of the next segment of new data.
     data_flags: Flags,
     classic_ecn: bool,
+    /// Header fields of retransmissions, and of SYNs.
+    other_flags: Flags,
+    syn_flags: Flags,
+    /// Whether data says which ACK it answers: an autotuned receiver measures round trips by it.
+    echoes: bool,
+    /// When the latest ACK left that has arrived: the echoed timestamp.
+    echo: Time,
     /// Present once something is paced or shaped.
     pacer: Option<Box<Pacer>>,
     release_timer: Timer,
@@ -54,11 +61,11 @@ impl Outbox {
             route,
             overhead: transport.header.get() as u32 + timestamps,
             syn_size: transport.ack.get() as u32 + timestamps,
-            data_flags: match transport.ecn {
-                Ecn::Off => Flags::NONE,
-                Ecn::Accurate if marks == Marks::InProportion => Flags::ECT_1,
-                Ecn::Classic | Ecn::Accurate => Flags::ECT_0,
-            },
+            data_flags: transport.ecn.codepoint(marks),
+            other_flags: transport.ecn.codepoint_of_all(marks),
+            syn_flags: transport.ecn.codepoint_of_handshake(marks),
+            echo: Time::NEVER,
+            echoes: transport.receive_window == ReceiveWindow::Auto,
             classic_ecn: transport.ecn == Ecn::Classic,
             pacer: transport.shaper.map(|shaper| Box::new(Pacer::new(Some(shaper)))),
             release_timer: Timer::default(),
@@ -93,6 +100,19 @@ impl Outbox {
         let flags = self.data_flags;
         self.data_flags = flags.without(Flags::CWR);
         flags
+    }
+
+    /// Header fields of a retransmission.
+    pub fn retransmission_flags(&self) -> Flags {
+        self.other_flags.with(Flags::RETRANSMISSION)
+    }
+
+    /// An ACK that left at this time has arrived.
+    #[inline(always)]
+    pub fn note_ack(&mut self, sent: Time) {
+        if self.echoes && (sent > self.echo || self.echo == Time::NEVER) {
+            self.echo = sent;
+        }
     }
 
     /// Whether a segment with this payload may leave now; if not, sets the release timer.
@@ -156,15 +176,16 @@ impl Outbox {
 
     /// Sends a segment of new data without pacing or options.
     #[inline(always)]
-    pub fn send_plainly(&mut self, context: &mut Context<'_>, sequence: u64, payload: u32) {
-        let flags = self.take_data_flags();
+    pub fn send_plainly(&mut self, context: &mut Context<'_>, sequence: u64, payload: u32, push: bool) {
+        let flags = self.take_data_flags().with(if push { Flags::PUSH } else { Flags::NONE });
         let mut packet = self.segment(context.now, sequence, payload, flags);
         context.network.send_inline(context.events, context.now, &mut packet);
     }
 
     /// A SYN leaves.
     pub fn send_syn(&mut self, context: &mut Context<'_>, option: Option<PeerOption>, retransmission: bool) {
-        let flags = if retransmission { Flags::RETRANSMISSION } else { Flags::NONE };
+        let again = if retransmission { Flags::RETRANSMISSION } else { Flags::NONE };
+        let flags = self.syn_flags.with(again);
         let mut packet = Packet {
             kind: PacketKind::Syn,
             size: self.syn_size as u16,
@@ -184,7 +205,7 @@ impl Outbox {
             order: 0,
             sequence,
             sent: now,
-            echo: Time::NEVER,
+            echo: self.echo,
             flow: self.flow,
             hop: self.route,
             payload,

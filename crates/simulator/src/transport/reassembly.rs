@@ -58,6 +58,12 @@ impl Reassembly {
         last.map_or(self.next, |block| block.end)
     }
 
+    /// Next byte expected, and the one after the highest that has arrived.
+    #[inline(always)]
+    pub fn reached(&self) -> (u64, u64) {
+        (self.next, if self.has_gap { self.highest() } else { self.next })
+    }
+
     /// Discards data held beyond a gap.
     pub fn discard(&mut self) {
         (self.held, self.has_gap) = (None, false);

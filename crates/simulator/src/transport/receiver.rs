@@ -1,12 +1,14 @@
 //! A TCP receiver: reassembly and ACK policy.
 
 use super::misbehaviour::Misbehaviour;
+use super::quick_acks::{self, QuickAcks};
 use super::reassembly::{Arrival, Reassembly};
+use super::receive_window::AdvertisedWindow;
 use super::{Context, MAXIMUM_OPTIONS, TIMESTAMPS_OPTION};
 use crate::engine::{Target, Timer};
 use crate::network::FlowRoutes;
 use crate::packet::{Extra, Flags, MAXIMUM_SACK_BLOCKS, NO_EXTRA, Packet, PacketKind};
-use crate::plan::{AckClock, DelayedAck, Ecn, TcpPlan};
+use crate::plan::{AckClock, DelayedAck, Ecn, ReceiveWindow, TcpPlan};
 use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, Partner};
 use selfclock_congestion::units::{Duration, Time};
@@ -25,23 +27,33 @@ pub struct Receiver {
     sack: bool,
     timestamps: bool,
     ecn: Ecn,
-    /// Feedback in ACKs: ECE from a mark until the sender reports that it has reduced its window
-    /// (classic).
-    echo: Flags,
+    /// Bits of ACKs: ECE from a mark until the sender reports that it has reduced its window
+    /// (classic), ECT (accurate).
+    flags: Flags,
     /// Wire bytes that arrived, retransmissions included.
     arrived_bytes: u64,
     timer: Timer,
     /// Last acknowledgement number; with `recent_timestamp` it implements RFC 7323's echo rule.
     last_acknowledgement: u64,
     recent_timestamp: Time,
+    /// Last arrival of the next byte in order.
+    last_in_order: Time,
     delayed_ack: DelayedAck,
+    quick: QuickAcks,
+    window: AdvertisedWindow,
     misbehaviour: Option<Box<Misbehaviour>>,
     reassembly: Reassembly,
     partner: Partner,
     /// Remaining time to live of the packets.
     ttl: u8,
-    /// Whether the last segment was marked.
+    /// Whether the last segment was marked (accurate).
     last_was_marked: bool,
+    /// Whether a segment of an ECN-capable transport has arrived (classic).
+    seen_ect: bool,
+    /// ECT of the SYN-ACK.
+    syn_ack_flags: Flags,
+    /// The window grows, and beside accurate ECN feedback there is room for it only out of line.
+    shows_window_out_of_line: bool,
 }
 
 impl Receiver {
@@ -51,6 +63,10 @@ impl Receiver {
         let misbehaviour =
             transport.misbehaviour.map(|plan| Box::new(Misbehaviour::new(plan, transport.mss.get())));
         let conceals_gaps = misbehaviour.as_ref().is_some_and(|misbehaviour| misbehaviour.conceals_gaps());
+        let grows = transport.receive_window == ReceiveWindow::Auto;
+        let accurate = transport.ecn == Ecn::Accurate;
+        let ect = transport.ecn.codepoint_of_all(plan.control.marks());
+        let shown = if grows && !accurate { Flags::WINDOW } else { Flags::NONE };
         Self {
             flow,
             route: routes.reverse,
@@ -68,9 +84,15 @@ impl Receiver {
             recent_timestamp: Time::NEVER,
             arrived_bytes: 0,
             ecn: transport.ecn,
-            echo: Flags::NONE,
+            flags: ect.with(shown),
             marked: 0,
             last_was_marked: false,
+            seen_ect: false,
+            last_in_order: Time::ZERO,
+            quick: QuickAcks::new(transport.delayed_ack.timer),
+            window: AdvertisedWindow::new(transport),
+            syn_ack_flags: shown.with(transport.ecn.codepoint_of_handshake(plan.control.marks())),
+            shows_window_out_of_line: grows && accurate,
         }
     }
 
@@ -87,6 +109,16 @@ impl Receiver {
     /// Wire bytes that arrived, retransmissions included.
     pub fn arrived_bytes(&self) -> u64 {
         self.arrived_bytes
+    }
+
+    /// When bytes were last delivered in order.
+    pub fn last_delivery(&self) -> Time {
+        self.last_in_order
+    }
+
+    /// When all of this many bytes had been delivered.
+    pub fn delivered_all_at(&self, bytes: u64) -> Option<Time> {
+        (self.delivered_bytes() >= bytes).then_some(self.last_in_order)
     }
 
     /// Handles a packet. The context's time may be ahead of the simulation's clock, but not before
@@ -121,6 +153,7 @@ impl Receiver {
             Some(misbehaviour) => answer.map(|option| misbehaviour.falsify(option)),
             None => answer,
         };
+        self.quick.on_syn_ack(context.now);
         self.send(context, PacketKind::SynAck, packet.sent, answer);
     }
 
@@ -151,7 +184,9 @@ impl Receiver {
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately",
         // and likewise one that fills a gap.
         let changed = self.ecn != Ecn::Off && self.note_mark(packet);
-        if request.immediately || changed || arrival != Arrival::InOrder {
+        let opened = self.note_arrival(context.now, packet, arrival);
+        let quick = self.delayed_ack.quick && self.is_quick(packet, arrival, end, opened);
+        if request.immediately || changed || quick || arrival != Arrival::InOrder {
             return self.acknowledge(context, request.option);
         }
         self.unacknowledged += 1;
@@ -163,6 +198,7 @@ impl Receiver {
         }
         if !self.timer.is_set() || request.restart_timer {
             let deadline = match self.delayed_ack.clock {
+                AckClock::Segment if self.delayed_ack.quick => context.now + self.quick.delay(),
                 AckClock::Segment => context.now + self.delayed_ack.timer,
                 AckClock::Grid => {
                     let period = self.delayed_ack.timer;
@@ -173,22 +209,75 @@ impl Receiver {
         }
     }
 
+    /// Notes when data arrived, and what the window makes of it. True if the window has grown.
+    #[inline(always)]
+    fn note_arrival(&mut self, now: Time, packet: &Packet, arrival: Arrival) -> bool {
+        match arrival {
+            Arrival::InOrder | Arrival::FilledGap => {
+                let gap = now.since(self.last_in_order);
+                if self.delayed_ack.quick && !self.quick.is_used_to(gap) {
+                    self.quick.on_data(now, gap, self.window.segments());
+                }
+                self.last_in_order = now;
+                let reached = self.reassembly.reached();
+                self.window.on_data(now, packet.echo, packet.payload, reached)
+            }
+            // Without SACK a changed window would hide a duplicate ACK (`tcp_data_queue_ofo`).
+            Arrival::OutOfOrder if self.sack => {
+                self.window.on_data_beyond(packet.payload, self.reassembly.reached())
+            }
+            Arrival::OutOfOrder | Arrival::Duplicate => false,
+        }
+    }
+
+    /// Whether the segment that ends before `end` is acknowledged at once, as in Linux.
+    #[inline(always)]
+    fn is_quick(&mut self, packet: &Packet, arrival: Arrival, end: u64, opened: bool) -> bool {
+        if opened {
+            self.quick.on_growth();
+        }
+        // "A retransmit, 2nd most common case. Force an immediate ack." (`tcp_data_queue`)
+        if arrival == Arrival::Duplicate && end <= self.reassembly.next() {
+            self.quick.enter(quick_acks::MOST, self.window.segments());
+        }
+        // An algorithm's receiver has a ratio of its own.
+        if self.partner.ack_every().is_some() {
+            return false;
+        }
+        let ends_write = packet.flags.has(Flags::PUSH) || u64::from(packet.payload) < self.window.mss();
+        self.quick.is_quick() || ends_write
+    }
+
     /// Handles a CE mark. True if an ACK is due at once.
     fn note_mark(&mut self, packet: &Packet) -> bool {
         let marked = packet.flags.has(Flags::CE);
         if self.ecn == Ecn::Classic {
-            // On one segment the mark is newer than the reduction.
-            if packet.flags.has(Flags::CWR) {
-                self.echo = Flags::NONE;
-            }
-            if marked {
-                self.echo = Flags::ECE;
-            }
-            return false;
+            return self.note_classic_mark(packet, marked);
         }
         self.marked = self.marked.wrapping_add(if marked { packet.payload } else { 0 });
         // The first of several marks is reported at once, as RFC 9768 advises.
         marked && !std::mem::replace(&mut self.last_was_marked, marked)
+    }
+
+    /// The same for RFC 3168. As in Linux, a sender that has reduced its window, or whose
+    /// retransmission this seems to be, may have little in flight, and hears at once
+    /// (`tcp_ecn_accept_cwr`, `__tcp_ecn_check_ce`).
+    fn note_classic_mark(&mut self, packet: &Packet, marked: bool) -> bool {
+        let reduced = packet.flags.has(Flags::CWR);
+        // On one segment the mark is newer than the reduction.
+        if reduced {
+            self.flags = self.flags.without(Flags::ECE);
+        }
+        let begins = marked && !self.flags.has(Flags::ECE);
+        let repeated = !packet.flags.has(Flags::ECT) && self.seen_ect;
+        self.seen_ect |= packet.flags.has(Flags::ECT);
+        if marked {
+            self.flags = self.flags.with(Flags::ECE);
+        }
+        if self.delayed_ack.quick && (begins || repeated) {
+            self.quick.enter(quick_acks::AFTER_MARK, self.window.segments());
+        }
+        self.delayed_ack.quick && reduced
     }
 
     /// The ACK template for groups of `segments` segments with this payload, the first of which
@@ -207,6 +296,18 @@ impl Receiver {
         alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))
     }
 
+    /// Number of such groups, the first of which arrives at these times and each other one a `gap`
+    /// later, until the window or the quick ACKs may change.
+    pub fn steady_groups(&self, times: &[Time], gap: Duration) -> u64 {
+        let (Some(&first), Some(&last)) = (times.first(), times.last()) else { return 0 };
+        let Self { quick, window, delayed_ack, last_in_order, .. } = self;
+        let is_used = || quick.is_used_to(gap) && quick.is_used_to(first.since(*last_in_order));
+        if delayed_ack.quick && (quick.is_quick() || !is_used()) {
+            return 0;
+        }
+        window.steady_groups(last, gap)
+    }
+
     /// Whether the timer leaves nothing in the event queue when such groups arrive at these times,
     /// each `gap` after the previous one.
     pub fn sets_timer_quietly(&self, times: &[Time], left: u64, gap: Duration) -> bool {
@@ -223,16 +324,17 @@ impl Receiver {
             && timer.is_quiet_at(*set_at + delayed_ack.timer)
     }
 
-    /// `segments` segments of this wire size have arrived, ending before `end`, the last group sent
-    /// at `sent`; everything before `acknowledged` is acknowledged. `timer_from`: arrival of the
-    /// first segment left over, if the timer must be set.
+    /// `segments` segments of this wire size have arrived, the last one at `last`, ending before
+    /// `end`, the last group sent at `sent`; everything before `acknowledged` is acknowledged.
+    /// `timer_from`: arrival of the first segment left over, if the timer must be set.
     pub fn on_batch(
         &mut self,
         (segments, size): (u64, u32),
         (end, acknowledged): (u64, u64),
-        sent: Time,
+        (sent, last): (Time, Time),
         timer_from: Option<Time>,
     ) {
+        self.last_in_order = last;
         self.arrived_bytes += segments * u64::from(size);
         self.reassembly.insert_batch(segments, end);
         self.last_acknowledgement = acknowledged;
@@ -259,13 +361,15 @@ impl Receiver {
     #[inline(never)]
     fn acknowledge(&mut self, context: &mut Context<'_>, option: Option<PeerOption>) {
         self.unacknowledged = 0;
+        self.quick.on_ack();
         self.timer.cancel();
         self.last_acknowledgement = self.reassembly.next();
         let option = option.or_else(|| self.partner.option_for_ack(context.now));
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }
-        if option.is_some() || (self.sack && self.reassembly.has_gap()) {
+        let blocks = self.sack && self.reassembly.has_gap();
+        if option.is_some() || blocks || self.shows_window_out_of_line {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
@@ -294,9 +398,10 @@ impl Receiver {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
         let blocks = self.sack && self.reassembly.has_gap();
-        if blocks || option.is_some() {
+        if blocks || option.is_some() || self.shows_window_out_of_line {
             options += option.map_or(0, PeerOption::wire_length);
-            let mut parts = Extra { option, ..Extra::default() };
+            let receive_window = self.shows_window_out_of_line.then(|| self.window.get());
+            let mut parts = Extra { option, receive_window, ..Extra::default() };
             if blocks {
                 // Kind, length and padding take 4 bytes, each block 8.
                 let room = MAXIMUM_OPTIONS.saturating_sub(options + 4) as usize / 8;
@@ -313,6 +418,7 @@ impl Receiver {
 
     #[inline(always)]
     fn packet(&self, now: Time, kind: PacketKind, echo: Time, options: u32, extra: u32) -> Packet {
+        let flags = if kind == PacketKind::Ack { self.flags } else { self.syn_ack_flags };
         Packet {
             arrival: Time::ZERO,
             order: 0,
@@ -321,10 +427,10 @@ impl Receiver {
             echo,
             flow: self.flow,
             hop: self.route,
-            payload: self.marked,
+            payload: if flags.has(Flags::WINDOW) { self.window.get() as u32 } else { self.marked },
             size: (self.ack_size + options) as u16,
             kind,
-            flags: self.echo,
+            flags,
             extra,
             number: 0,
         }

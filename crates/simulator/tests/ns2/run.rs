@@ -5,8 +5,8 @@ use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::plan::{
-    AckClock, DelayedAck, Flow, Plan, RecordPlan, Recovery, RetransmissionTimer, RttSamples, TimerArithmetic,
-    Transport, bps, dumbbell, kbps, mbps, ms, packets, s, wire,
+    AckClock, DelayedAck, Flow, Plan, ReceiveWindow, RecordPlan, Recovery, RetransmissionTimer, RttSamples,
+    TimerArithmetic, Transport, bps, dumbbell, kbps, mbps, ms, packets, s, wire,
 };
 use selfclock_simulator::record::packets::PacketEvent;
 use selfclock_simulator::record::packets::PacketKind;
@@ -150,8 +150,13 @@ impl Settings {
             limited_transmit: self.limited_transmit,
             initial_window: 2.0,
             initial_ssthresh: self.window as f64,
-            receive_window: Bytes(self.window * self.size),
-            delayed_ack: DelayedAck { every: self.every, timer: ms(100), clock: AckClock::Segment },
+            receive_window: ReceiveWindow::Fixed(Bytes(self.window * self.size)),
+            delayed_ack: DelayedAck {
+                every: self.every,
+                timer: ms(100),
+                clock: AckClock::Segment,
+                quick: false,
+            },
             timer: RetransmissionTimer {
                 initial: ms(3000),
                 minimum: ms(200),

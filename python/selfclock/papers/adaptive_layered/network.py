@@ -53,7 +53,7 @@ def control(algorithm: str) -> dict[str, object]:
 
 
 #: A sink that acknowledges every second segment, ns-2's DelAck.
-DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "100 ms"}}
+DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "100 ms", "quick": False}}
 
 #: Full segments and packets of the cross traffic, on the wire.
 PACKET_B = 1500

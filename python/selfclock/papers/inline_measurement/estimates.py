@@ -118,7 +118,7 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
         _case(f"as printed, coalescing {timer}", 1.0, 0.5, scale, control=PRINTED.control, coalescing=timer)
         for timer in PRINTED_TIMERS
     ]
-    delayed: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "40 ms"}}
+    delayed: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "40 ms", "quick": False}}
     return [
         *printed,
         Case(
@@ -148,7 +148,7 @@ def failure_cases(scale: float = 1.0) -> list[Case]:
             1.0,
             0.5,
             scale,
-            transport={"delayed_ack": {"every": 8, "timer": "40 ms"}},
+            transport={"delayed_ack": {"every": 8, "timer": "40 ms", "quick": False}},
         ),
         _case(
             "ACK thinning",

@@ -125,7 +125,7 @@ def _forward(access: str, load: float) -> list[Scenario]:
 
 def _waiting() -> list[Scenario]:
     """Return a run in which only a timer sends the first ACK, at a rate that identifies the timer."""
-    transport = {**TRANSPORT, "delayed_ack": {"every": 100, "timer": "200 ms"}}
+    transport = {**TRANSPORT, "delayed_ack": {"every": 100, "timer": "200 ms", "quick": False}}
     flow = sender({"start": "modified-swift-start"}, "20 kB")
     return [scenario("figure-7-receiver", 1.544, 348, [flow], seconds=1.5, transport=transport, packets=True)]
 

@@ -31,11 +31,12 @@ TRANSPORT: dict[str, object] = {
     "timestamps": False,
     "handshake": True,
     "initial_window": "4 segments",
+    "receive_window": "unlimited",
     "byte_counting": False,
     "delayed_ack": "off",
     "timer": {"initial": "3 s", "minimum": "1 s", "granularity": "0 s"},
 }
-DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "200 ms"}}
+DELAYED_ACK: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "200 ms", "quick": False}}
 
 #: Cases beyond the paper use current hosts: RACK-TLP and PRR, ACKs delayed by 40 ms.
 MODERN: dict[str, object] = {

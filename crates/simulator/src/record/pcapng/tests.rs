@@ -3,7 +3,8 @@ use super::*;
 use crate::packet::Codepoint;
 use crate::plan::Name;
 use crate::plan::{
-    Arrivals, Flow, Protocol, QueueSize, RecordPlan, Recovery, UdpPlan, graph, mbps, ms, s, tcp, wire,
+    Arrivals, Flow, Protocol, QueueSize, ReceiveWindow, RecordPlan, Recovery, UdpPlan, graph, mbps, ms, s,
+    tcp, wire,
 };
 use etherparse::TcpOptionElement;
 use pcap_file::pcapng::{Block, PcapNgReader};
@@ -185,7 +186,7 @@ fn data_segment() {
 #[test]
 fn acknowledgement_comes_back_with_sack_blocks_and_scaled_window() {
     let mut transport = Transport::modern();
-    transport.receive_window = Bytes(1 << 20);
+    transport.receive_window = ReceiveWindow::Fixed(Bytes(1 << 20));
     let mut packet = acknowledgement();
     packet.sack[..3].copy_from_slice(&[(5792, 7240), (10_136, 11_584), (14_480, 15_928)]);
     packet.sack_blocks = 3;
@@ -268,7 +269,7 @@ fn handshake_negotiates_what_the_plan_says() {
         recovery: Recovery::Reno,
         window_scaling: false,
         timestamps: false,
-        receive_window: Bytes(8192),
+        receive_window: ReceiveWindow::Fixed(Bytes(8192)),
         ..transport.clone()
     };
     let bare = PacketRecord { timestamps: None, ..syn };
@@ -339,7 +340,7 @@ fn window_saturates_and_is_rounded_up() {
     let field = |scaling, whole: u64, now: u64| {
         let mut transport = Transport::modern();
         transport.window_scaling = scaling;
-        transport.receive_window = Bytes(whole);
+        transport.receive_window = ReceiveWindow::Fixed(Bytes(whole));
         let packet = PacketRecord { receive_window: now, ..acknowledgement() };
         one(&plan(transport), packet).tcp().window_size
     };
@@ -534,7 +535,7 @@ prop_compose! {
     ) -> Transport {
         Transport {
             mss: Bytes(mss),
-            receive_window: Bytes(receive_window),
+            receive_window: ReceiveWindow::Fixed(Bytes(receive_window)),
             window_scaling,
             timestamps,
             recovery: if sack { Recovery::Sack } else { Recovery::NewReno },

@@ -466,7 +466,8 @@ impl Ficcrd {
         if packet.kind != PacketKind::Ack {
             return;
         }
-        let offered = station.network.extras().get(packet.extra).receive_window.unwrap_or(path.window);
+        let offered = station.network.extras().get(packet.extra).receive_window;
+        let offered = offered.or(packet.window()).unwrap_or(path.window);
         let mut window =
             flow.allowed_window(&self.settings, allowed).map_or(offered, |most| offered.min(most));
         // A duplicate must not look like a window update: its right edge stays.

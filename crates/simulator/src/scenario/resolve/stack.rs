@@ -2,7 +2,7 @@
 
 use super::flow::{TcpTraffic, refuse_key, tcp_traffic};
 use super::transport::transport;
-use crate::plan::{Ecn, Protocol, Source, StackPlan};
+use crate::plan::{Ecn, Protocol, ReceiveWindow, Source, StackPlan};
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, place_or};
 use crate::scenario::stack::{Control, StackName};
@@ -11,6 +11,7 @@ use crate::scenario::table::traffic::Traffic;
 use crate::scenario::table::transport::TransportTable;
 use crate::scenario::table::{Profile, ScenarioTable};
 use crate::stack::{SMALLEST_DATAGRAM, StackControl, UDP_HEADER};
+use selfclock_congestion::units::Bytes;
 
 /// Largest UDP payload: 65535 bytes of IP packet less its headers.
 const LARGEST_DATAGRAM: u64 = 65_507;
@@ -72,7 +73,10 @@ pub fn stack(
         source: source(flow)?,
         segment: transport.mss,
         datagram: datagram as u16,
-        receive_window: transport.receive_window,
+        receive_window: match transport.receive_window {
+            ReceiveWindow::Fixed(size) => size,
+            ReceiveWindow::Auto => Bytes::MAX,
+        },
         ecn: transport.ecn,
     })))
 }

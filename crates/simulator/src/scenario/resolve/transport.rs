@@ -2,7 +2,7 @@
 
 use selfclock_congestion::units::Bytes;
 
-use crate::plan::{DelayedAck, MisbehaviourPlan, PlanError, RetransmissionTimer, Shaper, Transport};
+use crate::plan::{self, DelayedAck, MisbehaviourPlan, PlanError, RetransmissionTimer, Shaper, Transport};
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe};
 use crate::scenario::table::Profile;
@@ -19,8 +19,10 @@ pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transpo
     };
     // Windows follow the MSS, whichever layer sets it.
     let mut window = match transport.receive_window {
-        Bytes::MAX => ReceiveWindow::Unlimited,
-        size => ReceiveWindow::Segments(size.get() as f64 / transport.mss.get() as f64),
+        plan::ReceiveWindow::Auto => ReceiveWindow::Auto,
+        plan::ReceiveWindow::Fixed(size) => {
+            ReceiveWindow::Segments(size.get() as f64 / transport.mss.get() as f64)
+        }
     };
     let mut initial_window = InitialWindow::Segments(transport.initial_window);
     for layer in layers {
@@ -30,9 +32,12 @@ pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transpo
     }
     transport.initial_window = initial_window.segments(transport.mss);
     transport.receive_window = match window {
-        ReceiveWindow::Unlimited => Bytes::MAX,
-        ReceiveWindow::Bytes(size) => size,
-        ReceiveWindow::Segments(segments) => Bytes((segments * transport.mss.get() as f64) as u64),
+        ReceiveWindow::Unlimited => plan::ReceiveWindow::UNLIMITED,
+        ReceiveWindow::Auto => plan::ReceiveWindow::Auto,
+        ReceiveWindow::Bytes(size) => plan::ReceiveWindow::Fixed(size),
+        ReceiveWindow::Segments(segments) => {
+            plan::ReceiveWindow::Fixed(Bytes((segments * transport.mss.get() as f64) as u64))
+        }
     };
     check(&transport, layers)?;
     Ok(transport)
@@ -89,6 +94,7 @@ fn overlay_delayed_ack(delayed_ack: &mut DelayedAck, written: &DelayedAckTable) 
     set(&mut delayed_ack.every, &written.every, |every| every.0);
     set(&mut delayed_ack.timer, &written.timer, |span| span.0);
     set(&mut delayed_ack.clock, &written.clock, |clock| *clock);
+    set(&mut delayed_ack.quick, &written.quick, |quick| *quick);
 }
 
 fn overlay_misbehaviour(misbehaviour: &mut MisbehaviourPlan, written: &MisbehaviourTable) {

@@ -32,7 +32,9 @@ table! {
         initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
-        /// The receiver's buffer. Modern: "unlimited"; classic: "20 segments".
+        /// The window that the receiver advertises: constant, or "auto", which grows with what
+        /// arrives from 64 KiB to 16 MiB, as in Linux with its default buffers; for a QUIC stack
+        /// "auto" is no limit. Modern: "auto"; classic: "20 segments".
         receive_window: Maybe<ReceiveWindow>,
         /// The window scale option: without it no more than 65535 bytes can be advertised. true.
         window_scaling: Maybe<bool>,
@@ -46,8 +48,8 @@ table! {
         /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes.
         /// "off".
         ecn: Maybe<Ecn>,
-        /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment; classic:
-        /// "off".
+        /// Delayed acknowledgement. Modern: every 2 segments, 40 ms after the segment, with quick
+        /// acknowledgements; classic: "off".
         delayed_ack: Maybe<OrOff<DelayedAckTable>>,
         /// Retransmission timer.
         timer: Maybe<TimerTable>,
@@ -101,6 +103,11 @@ table! {
         /// Start of the timer: the first segment not yet acknowledged, or a free-running clock.
         /// Modern: "segment"; classic: "grid".
         clock: Maybe<AckClock>,
+        /// Quick acknowledgements, as in Linux: up to 16 segments at the beginning, after a pause
+        /// and after a duplicate, and the end of every write are acknowledged at once; the timer
+        /// follows the gaps between segments, up to the round-trip time and 200 ms. Modern: true;
+        /// classic: false.
+        quick: Maybe<bool>,
     }
 
     /// Retransmission timer. A key that is not written keeps its value.
@@ -157,6 +164,8 @@ ranges! {
 pub enum ReceiveWindow {
     /// Any size.
     Unlimited,
+    /// It grows with what arrives.
+    Auto,
     /// A number of segments.
     Segments(f64),
     /// A number of bytes.
@@ -168,6 +177,9 @@ impl FromItem for ReceiveWindow {
         if item.is_word("unlimited") {
             return Ok(Self::Unlimited);
         }
+        if item.is_word("auto") {
+            return Ok(Self::Auto);
+        }
         match item.quantity(&[Dimension::Segments, Dimension::Size])? {
             Quantity::Size(size) => Ok(Self::Bytes(size)),
             Quantity::Segments(segments) => Ok(Self::Segments(segments)),
@@ -176,7 +188,7 @@ impl FromItem for ReceiveWindow {
     }
     fn schema() -> Json {
         let quantity = quantity_schema(&[Dimension::Segments, Dimension::Size]);
-        json!({ "anyOf": [{ "const": "unlimited" }, quantity] })
+        json!({ "anyOf": [{ "enum": ["auto", "unlimited"] }, quantity] })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Transport settings over a profile.
 
 use super::{DUMBBELL, flow_with, plan, plan_with, refused, refused_flow, tcp};
-use crate::plan::{AckClock, Recovery, TimerArithmetic};
+use crate::plan::{AckClock, ReceiveWindow, Recovery, TimerArithmetic};
 use selfclock_congestion::units::{Bytes, Duration};
 
 #[test]
@@ -22,11 +22,15 @@ fn the_settings_of_a_flow_go_over_those_of_all() {
 #[test]
 fn a_window_in_segments_follows_the_mss() {
     let window = |overrides: &[&str]| tcp(&plan_with(DUMBBELL, overrides), 0).transport.receive_window;
-    assert_eq!(window(&[]), Bytes::MAX);
-    assert_eq!(window(&["profile=classic", "transport.mss=512 B"]), Bytes(20 * 512));
-    assert_eq!(window(&["transport.receive_window=2.5 segments", "flow.0.transport.mss=100 B"]), Bytes(250));
-    assert_eq!(window(&["transport.receive_window=64 kB"]), Bytes(64_000));
-    assert_eq!(window(&["profile=classic", "transport.receive_window=unlimited"]), Bytes::MAX);
+    assert_eq!(window(&["profile=classic", "transport.mss=512 B"]), ReceiveWindow::Fixed(Bytes(20 * 512)));
+    assert_eq!(
+        window(&["transport.receive_window=2.5 segments", "flow.0.transport.mss=100 B"]),
+        ReceiveWindow::Fixed(Bytes(250))
+    );
+    assert_eq!(window(&["transport.receive_window=64 kB"]), ReceiveWindow::Fixed(Bytes(64_000)));
+    assert_eq!(window(&["profile=classic", "transport.receive_window=unlimited"]), ReceiveWindow::UNLIMITED);
+    assert_eq!(window(&[]), ReceiveWindow::Auto);
+    assert_eq!(window(&["profile=classic", "transport.receive_window=auto"]), ReceiveWindow::Auto);
 }
 
 #[test]

@@ -9,6 +9,19 @@ use crate::packet::{NO_EXTRA, Packet};
 use crate::transport::Context;
 use selfclock_congestion::units::Time;
 
+/// Contents of an ACK of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct Told {
+    /// Next byte expected.
+    pub number: u64,
+    /// The echoed timestamp.
+    pub echo: Time,
+    /// Its own timestamp.
+    pub sent: Time,
+    /// The window, if it grows.
+    pub window: Option<u64>,
+}
+
 impl Sender {
     /// The number of full segments released by this ACK, the next to arrive, if it belongs to a
     /// batch: as many as it acknowledges. `None` otherwise.
@@ -32,12 +45,15 @@ impl Sender {
         (self.mss as u32 + self.outbox.overhead(), self.mss)
     }
 
-    /// An ACK of a batch arrives, with this number and echo. True: `segments` full segments leave
+    /// An ACK of a batch arrives. True: `segments` full segments leave
     /// and are outstanding, but have not yet entered the network. False: something else leaves, and
     /// [`Sender::leave_batch`] must follow.
     #[inline(never)]
-    pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: (u64, Time), segments: u64) -> bool {
+    pub fn on_batch_ack(&mut self, context: &mut Context<'_>, told: &Told, segments: u64) -> bool {
         self.sample_before(context);
+        self.outbox.note_ack(told.sent);
+        self.take_plain_window(told.window);
+        let told = (told.number, told.echo);
         if self.recovery.uses_rack() {
             self.take_batch_ack::<true>(context, told, segments)
         } else {
@@ -66,6 +82,10 @@ impl Sender {
         let size = segments * mss;
         let Some(left) = limit.checked_sub(next + size) else { return false };
         if pipe + size > window {
+            return false;
+        }
+        // The last segment of what the application has written has the PSH bit.
+        if left == 0 && limit == produced {
             return false;
         }
         let ended_by_limit = left == 0 || (left < mss && limit < produced);

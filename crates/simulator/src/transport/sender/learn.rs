@@ -90,10 +90,10 @@ impl Estimators {
             Ecn::Off => {}
             Ecn::Classic => news.congestion_echo = packet.flags.has(Flags::ECE),
             Ecn::Accurate => {
-                let marked = packet.payload.wrapping_sub(self.marked_seen);
+                let marked = packet.marked_bytes().wrapping_sub(self.marked_seen);
                 // A reordered ACK carries an older count.
                 if marked != 0 && marked < u32::MAX / 2 {
-                    self.marked_seen = packet.payload;
+                    self.marked_seen = packet.marked_bytes();
                     news.marked = u64::from(marked);
                     news.congestion_echo = true;
                 }

@@ -6,7 +6,7 @@
 //! allow). `tell` passes all events to the congestion control. `Sender::on_ack` is the three
 //! stages; `plain` and `batch` are shortcuts for the usual ACK.
 
-mod batch;
+pub mod batch;
 mod learn;
 #[cfg(test)]
 mod packetdrill;
@@ -137,7 +137,7 @@ impl Sender {
         sampling: Option<Sampling>,
     ) -> Self {
         let transport = &plan.transport;
-        let receive_window = transport.advertised_window().get();
+        let receive_window = transport.first_window().get();
         let outbox = Outbox::new(flow, routes.forward, transport, plan.control.marks());
         let congestion = Congestion::new(plan, outbox.overhead(), control_seed);
         let measures_rate = congestion.controller.wants_rate_samples();
@@ -268,6 +268,7 @@ impl Sender {
         if packet.sequence > self.recovery.next() || packet.sequence < self.recovery.una() {
             return context.network.extras.release(packet.extra);
         }
+        self.outbox.note_ack(packet.sent);
         if self.is_plain_ack(packet) {
             self.on_plain_ack(context, packet);
         } else {
@@ -291,7 +292,7 @@ impl Sender {
         if verdict.repaired_by_probe.is_some() {
             self.outbox.announce_reduction();
         }
-        self.take_receive_window(receive_window);
+        self.take_receive_window(packet.window(), receive_window);
         if verdict.ack == AckKind::Stray {
             return;
         }
@@ -310,6 +311,7 @@ impl Sender {
         let retransmitted = self.totals.timeouts > 0;
         let rtt = self.estimators.take_handshake(context.now, sent, packet.echo, retransmitted);
         self.retransmission_timer.cancel();
+        self.outbox.note_ack(packet.sent);
         self.connection = Connection::Established;
         self.congestion.established(context.now, rtt, option);
         self.transmit(context, Opportunity::NewAck);
@@ -453,8 +455,11 @@ impl Sender {
         self.set_rack_timer(context, opportunity);
     }
 
-    /// The window in the ACK, if a router has changed it. Valid until the next ACK.
-    fn take_receive_window(&mut self, changed: Option<u64>) {
+    /// The window in the ACK: the receiver's, if it grows; and that of a router, if it has changed
+    /// it, which is valid until the next ACK. The right edge never moves left, so of two ACKs with
+    /// one number the larger window is the later one.
+    fn take_receive_window(&mut self, own: Option<u64>, changed: Option<u64>) {
+        self.advertised_window = own.map_or(self.advertised_window, |own| own.max(self.advertised_window));
         self.receive_window = changed.unwrap_or(self.advertised_window);
         if self.receive_window >= self.mss {
             self.window_probes = 0;

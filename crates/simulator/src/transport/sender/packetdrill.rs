@@ -6,7 +6,7 @@
 
 use super::tests::Rig;
 use crate::packet::PacketKind;
-use crate::plan::{Recovery, Source, Transport};
+use crate::plan::{ReceiveWindow, Recovery, Source, Transport};
 use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Bytes;
@@ -25,6 +25,7 @@ fn established(handshake: u64, segments: Option<u64>, limited_transmit: bool) ->
         timestamps: false,
         limited_transmit,
         initial_window: 10.0,
+        receive_window: ReceiveWindow::UNLIMITED,
         ..Transport::modern()
     };
     let source = segments.map_or(Source::Bulk, |segments| Source::Size(Bytes(segments * 1000)));

@@ -49,9 +49,18 @@ impl Sender {
         !controller.sets_window_alone() || controller.window().get() > self.in_flight_limit.bytes(self.mss)
     }
 
+    /// The window in a plain ACK, if it grows.
+    #[inline(always)]
+    pub(super) fn take_plain_window(&mut self, window: Option<u64>) {
+        if let Some(window) = window {
+            (self.advertised_window, self.receive_window) = (window, window);
+        }
+    }
+
     /// A plain ACK: the three stages.
     #[inline(always)]
     pub(super) fn on_plain_ack(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        self.take_plain_window(packet.window());
         if self.recovery.uses_rack() {
             self.take_plain_ack::<true>(context, packet.sequence, packet.echo);
             self.follow_plain_ack::<true>(context);
@@ -140,7 +149,8 @@ impl Sender {
             }
             let sequence = self.put_outstanding(context, size);
             self.totals.sent += 1;
-            self.outbox.send_plainly(context, sequence, size as u32);
+            let push = size == left && limit == produced;
+            self.outbox.send_plainly(context, sequence, size as u32, push);
             pipe += size;
         }
     }

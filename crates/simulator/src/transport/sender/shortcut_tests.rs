@@ -2,8 +2,8 @@
 
 use super::Sender;
 use super::tests::{MSS, Rig, transport};
-use crate::packet::{Extra, PacketKind};
-use crate::plan::{Recovery, RttSamples, Source, Transport};
+use crate::packet::{Extra, Flags, PacketKind};
+use crate::plan::{ReceiveWindow, Recovery, RttSamples, Source, Transport};
 use proptest::prelude::*;
 use selfclock_congestion::{Bytes, Rate, Selection};
 
@@ -24,6 +24,10 @@ impl Rig {
     fn take(&mut self, time: u64, step: Step) -> bool {
         self.run_until(time);
         let (una, next) = (self.sender.recovery.una(), self.sender.recovery.next());
+        if self.flags.has(Flags::WINDOW) {
+            // It grows for a while.
+            self.marked = self.marked.max(((3 * una).min(60 * MSS) + 2 * MSS) as u32);
+        }
         match step {
             Step::New { segments, less } => {
                 let byte = (una + segments * MSS).saturating_sub(less).clamp(una, next);
@@ -54,11 +58,11 @@ impl Rig {
     /// Segments sent since the last call, and all state that determines the next ones.
     fn state(&mut self) -> String {
         let sent = self.sent();
-        let Sender { recovery, estimators, congestion, totals, completed, .. } = &self.sender;
+        let Sender { recovery, estimators, congestion, totals, completed, receive_window, .. } = &self.sender;
         let timers = [self.sender.retransmission_timer, self.sender.rack_timer].map(|timer| timer.deadline());
         let rtt = &estimators.rtt;
         format!(
-            "{sent:?} {timers:?} {totals:?} {completed:?} {:?} {:?} {:?}",
+            "{sent:?} {timers:?} {totals:?} {completed:?} {receive_window} {:?} {:?} {:?}",
             (recovery.una(), recovery.next(), recovery.outstanding()),
             (rtt.smoothed(), rtt.minimum(), rtt.timeout(), estimators.timed),
             (
@@ -81,6 +85,9 @@ fn compare_with_general_way(
     let [mut rig, mut general] = [(); 2].map(|()| Rig::with(control.clone(), source, settings.clone()));
     change(&mut rig.sender);
     general.sender.take_no_shortcut();
+    if settings.receive_window == ReceiveWindow::Auto {
+        (rig.flags, general.flags) = (Flags::WINDOW, Flags::WINDOW);
+    }
     let (mut time, mut plain) = (0, 0);
     for (number, &(wait, step)) in steps.iter().enumerate() {
         time += wait;
@@ -99,11 +106,15 @@ prop_compose! {
             Recovery::Tahoe, Recovery::Reno, Recovery::NewReno, Recovery::Sack, Recovery::Rack, Recovery::Rack,
         ]),
         initial_window in 1_u64..40, prr: bool, limited_transmit: bool, grow_only_when_limited: bool,
-        one_at_a_time: bool, handshake in Just(false), window in 4_u64..80, more in 0_u64..MSS,
+        one_at_a_time: bool, handshake in Just(false), window in 4_u64..80, more in 0_u64..MSS, grows: bool,
     ) -> Transport {
         let mut settings = Transport {
             prr, limited_transmit, grow_only_when_limited, handshake,
-            receive_window: Bytes(window * MSS + more),
+            receive_window: if grows {
+                ReceiveWindow::Auto
+            } else {
+                ReceiveWindow::Fixed(Bytes(window * MSS + more))
+            },
             ..transport(recovery, initial_window as f64)
         };
         settings.timer.samples = if one_at_a_time { RttSamples::OneAtATime } else { RttSamples::EverySegment };

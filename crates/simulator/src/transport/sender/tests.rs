@@ -5,7 +5,8 @@ use crate::engine::EventQueue;
 use crate::network::{Hosts, Network};
 use crate::packet::{Extra, Flags, NO_EXTRA, Packet};
 use crate::plan::{
-    Flow, QueueSize, RecordPlan, Recovery, RttSamples, Source, Transport, gbps, graph, ms, s, wire,
+    Flow, QueueSize, ReceiveWindow, RecordPlan, Recovery, RttSamples, Source, Transport, gbps, graph, ms, s,
+    wire,
 };
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::registry::Selection;
@@ -153,6 +154,8 @@ pub(super) fn transport(recovery: Recovery, initial_window: f64) -> Transport {
         timestamps: false,
         limited_transmit: false,
         initial_window,
+        // The rig's ACKs show no window.
+        receive_window: ReceiveWindow::UNLIMITED,
         ..Transport::modern()
     }
 }

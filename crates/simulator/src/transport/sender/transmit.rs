@@ -234,8 +234,16 @@ impl Sender {
         let sequence = self.put_outstanding(context, size);
         let index = self.recovery.outstanding().len() - 1;
         self.estimators.note_sending(context.now, index, &self.recovery);
-        let flags = self.outbox.take_data_flags();
+        let flags = self.outbox.take_data_flags().with(self.push(context.now, sequence + size));
         self.put_on_wire(context, Outgoing { sequence, payload: size as u32, option, flags, pacing });
+    }
+
+    /// PSH of a segment that ends before `end`: on the last of what the application has written
+    /// ("A sender that is not implementing the PUSH flag [...] MUST set the PSH bit in the last
+    /// buffered segment", RFC 9293, section 3.9.1.2).
+    fn push(&self, now: Time, end: u64) -> Flags {
+        let ends = end == self.application.produced(now, u64::MAX);
+        if ends { Flags::PUSH } else { Flags::NONE }
     }
 
     /// Retransmits the segment at this index.
@@ -259,7 +267,7 @@ impl Sender {
             self.restart_retransmission_timer(context);
         }
         let Segment { sequence, length, .. } = segment;
-        let flags = Flags::RETRANSMISSION;
+        let flags = self.outbox.retransmission_flags().with(self.push(context.now, segment.end()));
         self.put_on_wire(context, Outgoing { sequence, payload: length.into(), option: None, flags, pacing });
     }
 
