@@ -61,7 +61,7 @@ impl Receiver {
             ttl: INITIAL_TTL.saturating_sub(routes.routers),
             partner: if transport.peer_knows_option { plan.control.partner() } else { Partner::NONE },
             misbehaviour,
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(transport.reports_duplicates() && !conceals_gaps),
             unacknowledged: 0,
             timer: Timer::default(),
             last_acknowledgement: 0,
@@ -265,7 +265,7 @@ impl Receiver {
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }
-        if option.is_some() || (self.sack && self.reassembly.has_gap()) {
+        if option.is_some() || (self.sack && self.reassembly.has_blocks()) {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
@@ -293,7 +293,7 @@ impl Receiver {
     fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
-        let blocks = self.sack && self.reassembly.has_gap();
+        let blocks = self.sack && self.reassembly.has_blocks();
         if blocks || option.is_some() {
             options += option.map_or(0, PeerOption::wire_length);
             let mut parts = Extra { option, ..Extra::default() };
