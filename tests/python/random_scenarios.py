@@ -139,6 +139,7 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
         ],
         "timer": [
             {"minimum": "1 s"}, {"granularity": "100 ms", "arithmetic": "bsd"}, {"samples": "one-at-a-time"},
+            {"arithmetic": "rfc6298"}, {"linear_syn_timeouts": 0},
         ],
         "pacing_gain": [1.2, "off"],
         "shaper": [{"rate": "2 Mbps", "burst": "6 kB"}, "off"],
@@ -153,8 +154,13 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
     for key, values in choices.items():
         if chance(draw, 4):
             transport[key] = draw(st.sampled_from(values))
-    if "timestamps" in transport:  # what is undone needs them
-        transport["undo"] = transport["timestamps"] and chance(draw, 2)
+    for key in ("dsack", "frto"):
+        if chance(draw, 4):
+            transport[key] = draw(st.booleans())
+    if chance(draw, 4):
+        transport["syn_timeouts"] = draw(st.integers(1, 3))
+    if transport.get("timestamps") and chance(draw, 2):  # they show what is to be undone
+        transport["undo"] = draw(st.booleans())
     return transport
 
 

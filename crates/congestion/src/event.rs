@@ -307,8 +307,8 @@ pub struct Timeout {
     pub now: Time,
     /// FlightSize of RFC 5681: payload outstanding.
     pub flight_size: Bytes,
-    /// Whether the segment had timed out before: ssthresh stays as the first timeout set it (RFC
-    /// 5681, section 3.1).
+    /// Whether the window was reduced for this data before, so that ssthresh stays: the segment had
+    /// timed out (RFC 5681, section 3.1), or the timeout ends a recovery (Linux, `tcp_enter_loss`).
     pub repeated: bool,
     /// Cause of the restart.
     pub cause: RestartCause,

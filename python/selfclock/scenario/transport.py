@@ -42,8 +42,10 @@ class Timer(Table):
     granularity: Time | str | None = None
     #: Factor applied at each expiry.
     backoff: float | None = None
-    #: As in RFC 6298, or in whole ticks of the granularity.
-    arithmetic: Literal["rfc6298", "bsd"] | None = None
+    #: Expiries for the SYN before the factor applies.
+    linear_syn_timeouts: int | None = None
+    #: As in Linux, as in RFC 6298, or in whole ticks of the granularity.
+    arithmetic: Literal["linux", "rfc6298", "bsd"] | None = None
     #: Which segments are timed.
     samples: Literal["one-at-a-time", "every-segment"] | None = None
 
@@ -113,8 +115,15 @@ class Transport(Table):
     handshake: bool | None = None
     #: The timestamps option.
     timestamps: bool | None = None
-    #: The Eifel algorithm, RFC 3522 and RFC 4015.
+    #: Whether the receiver reports duplicate segments (D-SACK), RFC 2883.
+    dsack: bool | None = None
+    #: Undo the response to a spurious loss or timeout: by timestamps (RFC 3522), D-SACK (RFC 3708),
+    #: F-RTO (RFC 5682).
     undo: bool | None = None
+    #: After a timeout, new data before retransmissions; RFC 5682.
+    frto: bool | None = None
+    #: Timeouts of the SYN after which the initial window is one segment.
+    syn_timeouts: int | None = None
     #: Off, RFC 3168, or exact counts of marked bytes.
     ecn: Literal["off", "classic", "accurate"] | None = None
     #: Delayed acknowledgement.

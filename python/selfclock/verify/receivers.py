@@ -77,6 +77,13 @@ class Held:
         self.starts[first:last], self.ends[first:last], self.segments_beyond[first:last] = [start], [end], [count]
         return False
 
+    def common(self, start: int, end: int) -> tuple[int, int] | None:
+        """Return the bytes held of an arriving segment: below the edge, or of the first range that it meets."""
+        if start < self.edge:
+            return start, min(end, self.edge)
+        parts = ((max(start, first), min(end, last)) for first, last in zip(self.starts, self.ends, strict=True))
+        return next((part for part in parts if part[0] < part[1]), None)
+
     def is_run(self, start: int, end: int) -> bool:
         """Whether exactly these bytes are held beyond the edge, without adjacent ones."""
         index = bisect_right(self.starts, start) - 1
@@ -112,6 +119,8 @@ class Receiver:
         self.pending_since = 0
         #: When an immediate ACK was last due, and the packet that required it.
         self.due: Packet | None = None
+        #: Bytes of the last segment that had arrived before, until an ACK reports them.
+        self.duplicate: tuple[int, int] | None = None
         #: The timer expires at the time of an arrival, and before it.
         self.timer_first = False
         self.arrivals = self.answers = 0
@@ -165,7 +174,7 @@ class Receiver:
                 answer = answers.popleft()
                 if not self.timer_first and self.due is None and coming and not self.was_due(answer, coming[0]):
                     self.on_arrival(coming.popleft())
-                while coming and not (self.fits(answer, answers) and not self.is_for(coming[0])):
+                while coming and not (self.fits(answer, answers) and not self.is_for(coming[0], answer)):
                     self.on_arrival(coming.popleft())
                 self.on_answer(answer)
             while coming:
@@ -176,7 +185,8 @@ class Receiver:
     def fits(self, answer: Packet, following: deque[Packet]) -> bool:
         """Whether an ACK, and those sent with it, acknowledge exactly what has arrived so far."""
         runs = len(self.held.starts)
-        blocks = all(self.held.is_run(start, end) for start, end in answer.sack)
+        held = self.held_blocks(answer)
+        blocks = all(self.held.is_run(start, end) for start, end in held)
         numbers = self.numbers or self.next_numbers()
         together = islice(following, len(numbers) - 1)
         return (
@@ -186,15 +196,24 @@ class Receiver:
                 for other, number in zip(together, islice(numbers, 1, None), strict=False)
             )
             and blocks
-            and (bool(answer.sack) == (runs > 0) or not self.tcp.selective)
+            and (bool(held) == (runs > 0) or not self.tcp.selective)
+            and (len(held) < len(answer.sack)) == (self.duplicate is not None)
         )
 
-    def is_for(self, coming: Packet) -> bool:
+    def held_blocks(self, answer: Packet) -> list[tuple[int, int]]:
+        """Return the SACK blocks without that of a duplicate, which is the first (RFC 2883, section 4)."""
+        return answer.sack[1:] if answer.sack and answer.sack[0] == self.duplicate else answer.sack
+
+    def is_for(self, coming: Packet, answer: Packet) -> bool:
         """Whether an ACK of known data belongs to this segment, if none was due before.
 
         It belongs to a segment that is answered at once without news: a duplicate or, without SACK,
-        a segment beyond a gap.
+        a segment beyond a gap. With D-SACK a duplicate is news.
         """
+        if self.tcp.reports_duplicates and coming.kind == "data":
+            common = self.held.common(coming.sequence, coming.end)
+            if common is not None:
+                return self.due is None and answer.sack[:1] == [common]
         changes_nothing = coming.end <= self.held.edge or (coming.sequence > self.held.edge and not self.tcp.selective)
         return self.due is None and coming.kind == "data" and changes_nothing
 
@@ -274,6 +293,8 @@ class Receiver:
             self.marked += packet.payload
             self.seen_mark = True
         self.most_runs = max(self.most_runs, len(self.held.starts)) if self.held.starts else 0
+        if self.tcp.reports_duplicates:
+            self.duplicate = self.held.common(packet.sequence, packet.end)
         edge = self.held.edge
         in_order = self.held.take(packet.sequence, packet.end)
         if self.held.edge > edge:
@@ -303,13 +324,18 @@ class Receiver:
                 + (f", and its receiver says {expected} B" if expected != self.held.edge else ""),
             )
             self.numbers.clear()
-        for start, end in answer.sack:
+        blocks = self.held_blocks(answer)
+        if len(blocks) < len(answer.sack):
+            # "Each duplicate contiguous sequence of data received is reported in at most one D-SACK
+            # block."
+            self.duplicate = None
+        for start, end in blocks:
             if not self.held.is_run(start, end) or start <= answer.acknowledgement:
                 runs = ", ".join(f"{a}-{b}" for a, b in zip(self.held.starts, self.held.ends, strict=True)) or "nothing"
                 self.fault(
                     "sack", now, answer, f"it reports {start}-{end}; beyond {self.held.edge} B has arrived {runs}"
                 )
-        if len(set(answer.sack)) != len(answer.sack) or (answer.sack and not tcp.selective):
+        if len(set(blocks)) != len(blocks) or (answer.sack and not tcp.selective):
             self.fault(
                 "sack",
                 now,
@@ -356,14 +382,14 @@ class Receiver:
             return
         if answer.kind == "ack":
             self.acknowledged = expected
-        if answer.sack and tcp.renege_every is not None:
+        if blocks and tcp.renege_every is not None:
             self.reports += 1
             if self.reports % tcp.renege_every == 0:
                 self.held.discard()
         if self.timer_first:
             self.timer_first = False
         else:
-            self.pending, self.due = 0, None
+            self.pending, self.due, self.duplicate = 0, None, None
 
     def check_window(self, answer: Packet) -> None:
         """Check that the window is within its bounds, and does not shrink.

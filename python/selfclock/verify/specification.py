@@ -222,6 +222,7 @@ class Tcp:
     header: int
     ack: int
     recovery: str
+    dsack: bool
     handshake: bool
     timestamps: bool
     ecn: str
@@ -247,6 +248,11 @@ class Tcp:
     def selective(self) -> bool:
         """Whether the receiver sends SACK blocks. One that acknowledges gaps conceals them."""
         return self.recovery in {"sack", "rack"} and self.ack_ahead is None
+
+    @property
+    def reports_duplicates(self) -> bool:
+        """Whether the receiver reports duplicate segments (D-SACK, RFC 2883)."""
+        return self.dsack and self.selective
 
     @property
     def full_size(self) -> int:
@@ -398,6 +404,7 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         "header": "40 B",
         "ack": "40 B",
         "recovery": "reno" if classic else "rack",
+        "dsack": not classic,
         "receive_window": "20 segments" if classic else "auto",
         "window_scaling": True,
         "handshake": not classic,
@@ -412,7 +419,7 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
     timer: dict[str, str] = (
         {"initial": "3 s", "minimum": "1 s", "granularity": "500 ms", "arithmetic": "bsd"}
         if classic
-        else {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms", "arithmetic": "rfc6298"}
+        else {"initial": "1 s", "minimum": "200 ms", "granularity": "1 ms", "arithmetic": "linux"}
     )
     misbehaviour: dict[str, Any] = {}
     for layer in layers:
@@ -430,6 +437,7 @@ def _tcp(classic: bool, layers: list[dict[str, Any]]) -> Tcp:
         header=size_of(profile["header"]),
         ack=size_of(profile["ack"]),
         recovery=profile["recovery"],
+        dsack=profile["dsack"],
         handshake=profile["handshake"],
         timestamps=profile["timestamps"],
         ecn=profile["ecn"],

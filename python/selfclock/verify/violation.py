@@ -29,7 +29,8 @@ RULES = {
     "retransmission": "a segment is retransmitted only after a duplicate ACK or SACK, with RACK after the ACK of a "
     "later transmission, or after the timer's minimum",
     "route": "a packet takes the links of its route, in order, each once",
-    "sack": "SACK blocks are the blocks that the receiver holds beyond a gap",
+    "sack": "SACK blocks are the blocks that the receiver holds beyond a gap, after one for a segment that arrived "
+    "twice (D-SACK)",
     "sent-once": "a packet is sent once, before anything happens to it",
     "sequence": "new data follows earlier data, in segments, after the handshake",
     "series": "the series follow from the packets",

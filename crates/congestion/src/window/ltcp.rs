@@ -128,7 +128,8 @@ impl WindowPart for Ltcp {
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         match self.layers.current() {
             1 => self.reno.on_timeout(event, state),
-            // Never a repeated one: the first has put the flow in layer 1.
+            // ssthresh is set already, by the recovery that the timeout ends.
+            _ if event.repeated => {}
             _ => {
                 let kept = match event.cause {
                     RestartCause::TahoeFastRetransmit => 1.0 - self.parameters.beta,

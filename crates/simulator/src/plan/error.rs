@@ -99,8 +99,8 @@ pub enum PlanError {
         /// Size of a segment.
         mss: Bytes,
     },
-    /// Without timestamps spurious retransmissions cannot be detected.
-    #[error("undo needs timestamps")]
+    /// Nothing shows that a retransmission was spurious.
+    #[error("undo needs timestamps, dsack (with recovery \"sack\" or \"rack\") or frto")]
     Undo,
     /// The retransmission timer's maximum is below its minimum.
     #[error("maximum {maximum:?} is below minimum {minimum:?}")]
@@ -126,8 +126,8 @@ impl PlanError {
             Self::Marks { accurate: true, .. } => "it takes ecn = \"accurate\" or \"off\"",
             Self::Marks { accurate: false, .. } => "it takes ecn = \"off\"",
             Self::GroupPaths => "write from and to, or hosts = 1 in a dumbbell",
-            Self::Undo => "write timestamps = true, or undo = false",
-            Self::TimerTicks => "give granularity a value, or take arithmetic = \"rfc6298\"",
+            Self::Undo => "write timestamps = true, dsack = true or frto = true, or undo = false",
+            Self::TimerTicks => "give granularity a value, or take arithmetic = \"rfc6298\" or \"linux\"",
             Self::Twice { what: "link", .. } => "give each link its own name",
             _ => "",
         };

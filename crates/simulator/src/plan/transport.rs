@@ -48,9 +48,17 @@ pub struct Transport {
     pub handshake: bool,
     /// Timestamps option: 12 bytes on every segment, a round-trip sample on every ACK.
     pub timestamps: bool,
-    /// Undo the response to a loss that timestamps show to be spurious (Eifel, RFC 3522). Needs
-    /// `timestamps`.
+    /// The receiver reports duplicate segments (D-SACK, RFC 2883). Recoveries without SACK ignore
+    /// it.
+    pub dsack: bool,
+    /// Undo the response to a loss or timeout that proves spurious: by timestamps (Eifel, RFC
+    /// 3522), by D-SACK (RFC 3708), by F-RTO. Needs one of `timestamps`, `dsack` and `frto`.
     pub undo: bool,
+    /// After a timeout, send new data before further retransmissions, to see whether it was
+    /// spurious (F-RTO, RFC 5682). Without `undo` ignored.
+    pub frto: bool,
+    /// Timeouts of the SYN after which the initial window is one segment.
+    pub syn_timeouts: u32,
     /// Delayed acknowledgement.
     pub delayed_ack: DelayedAck,
     /// Explicit congestion notification.
@@ -81,14 +89,14 @@ impl Transport {
     /// Finds contradictory settings.
     ///
     /// # Errors
-    /// The receive window is below a segment, undo has no timestamps, or the timer has no possible
-    /// value.
+    /// The receive window is below a segment, nothing tells undo what is spurious, or the timer has
+    /// no possible value.
     pub fn check(&self) -> Result<(), PlanError> {
         let RetransmissionTimer { minimum, maximum, arithmetic, granularity, .. } = self.timer;
         if self.receive_window.maximum() < self.mss {
             return Err(PlanError::ReceiveWindow { mss: self.mss });
         }
-        if self.undo && !self.timestamps {
+        if self.undo && !self.detects_spurious() {
             return Err(PlanError::Undo);
         }
         if maximum < minimum {
@@ -98,6 +106,16 @@ impl Transport {
             return Err(PlanError::TimerTicks);
         }
         Ok(())
+    }
+
+    /// Whether anything shows that a loss or a timeout was spurious.
+    pub const fn detects_spurious(&self) -> bool {
+        self.timestamps || self.reports_duplicates() || self.frto
+    }
+
+    /// Whether the receiver reports duplicate segments.
+    pub const fn reports_duplicates(&self) -> bool {
+        self.dsack && self.recovery.uses_sack()
     }
 
     /// The largest window that the receiver advertises: at most 65535 bytes without the window
@@ -133,8 +151,9 @@ impl Transport {
         (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
     }
 
-    /// Settings of a current stack: RACK-TLP with PRR, timestamps, initial window 10, 200 ms
-    /// minimum RTO, 40 ms delayed ACK with quick ACKs, an autotuned receive window.
+    /// Settings of a current Linux: RACK-TLP with PRR, timestamps, D-SACK, undo and F-RTO, initial
+    /// window 10, its RTO with a minimum of 200 ms, 40 ms delayed ACK with quick ACKs, an autotuned
+    /// receive window.
     pub fn modern() -> Self {
         Self {
             mss: Bytes(1448),
@@ -150,7 +169,13 @@ impl Transport {
             window_scaling: true,
             handshake: true,
             timestamps: true,
-            undo: false,
+            dsack: true,
+            undo: true,
+            frto: true,
+            // "TCP implementations SHOULD NOT reset the initial window to 1 MSS unless there have
+            // been multiple SYN or SYN/ACK retransmissions" (RFC 6928, section 2; Linux,
+            // `tcp_init_transfer`).
+            syn_timeouts: 2,
             ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 2,
@@ -164,7 +189,9 @@ impl Transport {
                 maximum: Duration::from_milliseconds(120_000),
                 granularity: Duration::from_milliseconds(1),
                 backoff: 2.0,
-                arithmetic: TimerArithmetic::Rfc6298,
+                // `net.ipv4.tcp_syn_linear_timeouts`.
+                linear_syn_timeouts: 4,
+                arithmetic: TimerArithmetic::Linux,
                 samples: RttSamples::EverySegment,
             },
             grow_only_when_limited: true,
@@ -196,7 +223,10 @@ impl Transport {
             window_scaling: true,
             handshake: false,
             timestamps: false,
+            dsack: false,
             undo: false,
+            frto: false,
+            syn_timeouts: 1,
             ecn: Ecn::Off,
             delayed_ack: DelayedAck {
                 every: 1,
@@ -210,6 +240,7 @@ impl Transport {
                 maximum: Duration::from_milliseconds(64_000),
                 granularity: Duration::from_milliseconds(500),
                 backoff: 2.0,
+                linear_syn_timeouts: 0,
                 arithmetic: TimerArithmetic::Bsd,
                 samples: RttSamples::OneAtATime,
             },
@@ -347,6 +378,8 @@ pub struct RetransmissionTimer {
     pub granularity: Duration,
     /// Factor at each timeout.
     pub backoff: f64,
+    /// The first timeouts of the SYN, which leave the timeout as it is.
+    pub linear_syn_timeouts: u32,
     /// How samples become srtt and rttvar.
     pub arithmetic: TimerArithmetic,
     /// Which segments are timed.
@@ -356,8 +389,12 @@ pub struct RetransmissionTimer {
 /// How round-trip samples become srtt and rttvar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerArithmetic {
-    /// RFC 6298 as written: RTO = SRTT + max(G, 4 RTTVAR).
+    /// RFC 6298 as written: RTO = SRTT + max(G, 4 RTTVAR), at least the minimum.
     Rfc6298,
+    /// Linux: the minimum bounds the variation, RTO = SRTT + max(4 RTTVAR, minimum); RTTVAR falls
+    /// once per round trip, and slowly with a falling RTT (`tcp_rtt_estimator`). Tail loss probes
+    /// of one segment wait for the minimum, too (`tcp_schedule_loss_probe`).
+    Linux,
     /// Jacobson 1988 as in 4.3BSD: samples in whole ticks of G, srtt scaled by 8 and rttvar by 4 in
     /// integers.
     Bsd,

@@ -33,6 +33,10 @@ pub struct Reassembly {
     held: Option<Box<Held>>,
     /// Whether data is held beyond a gap.
     has_gap: bool,
+    /// Whether duplicates are reported (D-SACK).
+    reports_duplicates: bool,
+    /// Whether one is to be reported.
+    has_duplicate: bool,
 }
 
 /// Data held beyond a gap.
@@ -43,9 +47,16 @@ struct Held {
     /// that grows is reported again, and those delivered since.
     recent: [(u64, u64); MAXIMUM_SACK_BLOCKS],
     recent_blocks: usize,
+    /// The duplicate part of the last segment.
+    duplicate: Option<(u64, u64)>,
 }
 
 impl Reassembly {
+    /// Nothing has arrived. `reports_duplicates`: with D-SACK blocks.
+    pub fn new(reports_duplicates: bool) -> Self {
+        Self { reports_duplicates, ..Self::default() }
+    }
+
     /// Next byte expected: everything before it has been delivered.
     #[inline]
     pub fn next(&self) -> u64 {
@@ -66,7 +77,7 @@ impl Reassembly {
 
     /// Discards data held beyond a gap.
     pub fn discard(&mut self) {
-        (self.held, self.has_gap) = (None, false);
+        (self.held, self.has_gap, self.has_duplicate) = (None, false, false);
     }
 
     /// Segments delivered in order.
@@ -78,6 +89,12 @@ impl Reassembly {
     #[inline]
     pub fn has_gap(&self) -> bool {
         self.has_gap
+    }
+
+    /// Whether the next ACK carries SACK blocks.
+    #[inline]
+    pub fn has_blocks(&self) -> bool {
+        self.has_gap | self.has_duplicate
     }
 
     /// A segment arrives.
@@ -98,6 +115,9 @@ impl Reassembly {
     }
 
     fn insert_with_gaps(&mut self, start: u64, end: u64) -> Arrival {
+        if self.reports_duplicates {
+            self.note_duplicate(start, end);
+        }
         if end <= self.next {
             return Arrival::Duplicate;
         }
@@ -119,9 +139,31 @@ impl Reassembly {
         self.held.get_or_insert_default().insert(start, end)
     }
 
-    /// Writes at most `room` SACK blocks, the last reported first.
+    /// "A D-SACK block is only used to report a duplicate contiguous sequence of data received by
+    /// the receiver in the most recent packet" (RFC 2883, section 4): the part of the segment that
+    /// was there already, below the next expected byte or in the first block that it meets.
+    #[inline(never)]
+    fn note_duplicate(&mut self, start: u64, end: u64) {
+        let duplicate = if start < self.next {
+            Some((start, end.min(self.next)))
+        } else {
+            let blocks = self.held.iter().flat_map(|held| &held.blocks);
+            let mut common = blocks.map(|block| (start.max(block.start), end.min(block.end)));
+            common.find(|(from, to)| from < to)
+        };
+        self.has_duplicate = duplicate.is_some();
+        if let Some(held) = self.held.as_deref_mut() {
+            held.duplicate = duplicate;
+        } else if self.has_duplicate {
+            self.held = Some(Box::new(Held { duplicate, ..Held::default() }));
+        }
+    }
+
+    /// Writes at most `room` SACK blocks: a duplicate, once, then those held, the last reported
+    /// first.
     pub fn sack_blocks(&mut self, extra: &mut Extra, room: usize) {
-        if let Some(held) = &self.held {
+        self.has_duplicate = false;
+        if let Some(held) = &mut self.held {
             held.sack_blocks(self.next, extra, room);
         }
     }
@@ -183,10 +225,14 @@ impl Held {
     }
 
     /// Writes at most `room` SACK blocks, the last reported first.
-    fn sack_blocks(&self, next: u64, extra: &mut Extra, room: usize) {
+    fn sack_blocks(&mut self, next: u64, extra: &mut Extra, room: usize) {
         let held = self.recent[..self.recent_blocks].iter().filter(|(start, _)| *start >= next);
         let mut count = 0;
-        for (place, &block) in extra.sack[..room].iter_mut().zip(held) {
+        // "The first SACK block in the SACK option specifies the duplicate sequence", and a larger
+        // block that holds it comes second (RFC 2883, section 4): `note_recent` put it in front.
+        for (place, block) in
+            extra.sack[..room].iter_mut().zip(self.duplicate.take().into_iter().chain(held.copied()))
+        {
             *place = block;
             count += 1;
         }
@@ -219,6 +265,25 @@ mod tests {
         assert_eq!(reassembly.insert(5000, 5500), Arrival::FilledGap);
         assert_eq!(reassembly.next(), 6000);
         assert_eq!(blocks(&mut reassembly, 3), [(6500, 8000), (8500, 9000)]);
+    }
+
+    /// RFC 2883, section 4: below the cumulative ACK, in a block beyond it, and part of a segment.
+    #[test]
+    fn a_duplicate_is_reported_first_and_once() {
+        let mut reassembly = Reassembly { next: 4000, ..Reassembly::new(true) };
+        assert_eq!(reassembly.insert(3000, 3500), Arrival::Duplicate);
+        assert!(reassembly.has_blocks() && !reassembly.has_gap());
+        assert_eq!(blocks(&mut reassembly, 3), [(3000, 3500)]);
+        assert!(!reassembly.has_blocks());
+        reassembly.insert(4500, 5000);
+        reassembly.insert(5000, 5500);
+        assert_eq!(blocks(&mut reassembly, 3), [(4500, 5500)]);
+        assert_eq!(reassembly.insert(5000, 5500), Arrival::Duplicate);
+        assert_eq!(blocks(&mut reassembly, 3), [(5000, 5500), (4500, 5500)]);
+        assert_eq!(blocks(&mut reassembly, 3), [(4500, 5500)]);
+        assert_eq!(reassembly.insert(3500, 4500), Arrival::FilledGap);
+        assert_eq!(blocks(&mut reassembly, 3), [(3500, 4000)]);
+        assert_eq!(reassembly.next(), 5500);
     }
 
     #[test]

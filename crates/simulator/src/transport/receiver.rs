@@ -77,7 +77,7 @@ impl Receiver {
             ttl: INITIAL_TTL.saturating_sub(routes.routers),
             partner: if transport.peer_knows_option { plan.control.partner() } else { Partner::NONE },
             misbehaviour,
-            reassembly: Reassembly::default(),
+            reassembly: Reassembly::new(transport.reports_duplicates() && !conceals_gaps),
             unacknowledged: 0,
             timer: Timer::default(),
             last_acknowledgement: 0,
@@ -368,7 +368,7 @@ impl Receiver {
         if self.misbehaviour.is_some() {
             return self.misbehave(context, option);
         }
-        let blocks = self.sack && self.reassembly.has_gap();
+        let blocks = self.sack && self.reassembly.has_blocks();
         if option.is_some() || blocks || self.shows_window_out_of_line {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
@@ -397,7 +397,7 @@ impl Receiver {
     fn send(&mut self, context: &mut Context<'_>, kind: PacketKind, echo: Time, option: Option<PeerOption>) {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
-        let blocks = self.sack && self.reassembly.has_gap();
+        let blocks = self.sack && self.reassembly.has_blocks();
         if blocks || option.is_some() || self.shows_window_out_of_line {
             options += option.map_or(0, PeerOption::wire_length);
             let receive_window = self.shows_window_out_of_line.then(|| self.window.get());

@@ -1,6 +1,6 @@
-//! Round-trip time and retransmission timeout, RFC 6298.
+//! Round-trip time and retransmission timeout: RFC 6298, as in Linux, or as in 4.3BSD.
 
-use crate::plan::{RetransmissionTimer, TimerArithmetic};
+use crate::plan::{RetransmissionTimer, RttSamples, TimerArithmetic};
 use selfclock_congestion::units::{Duration, Time};
 
 /// Estimates the retransmission timeout from round-trip samples.
@@ -24,6 +24,50 @@ enum State {
     Rfc6298 { srtt: u64, rttvar: u64 },
     /// Ticks: srtt times 8 and rttvar times 4, in integers (Jacobson 1988, appendix A).
     Bsd { srtt_times_8: i64, rttvar_times_4: i64 },
+    /// As in Linux.
+    Linux(Linux),
+}
+
+/// The variables of Linux's `tcp_rtt_estimator`, under its names. Picoseconds.
+#[derive(Clone, Copy, Debug)]
+struct Linux {
+    srtt: u64,
+    /// Four times the mean deviation, like the next two.
+    mdev: u64,
+    /// Largest in this round trip, at least the minimum of the timeout.
+    mdev_max: u64,
+    /// The timeout less SRTT.
+    rttvar: u64,
+    /// SND.NXT when this round trip began: it ends when more is acknowledged.
+    rtt_seq: u64,
+}
+
+impl Linux {
+    /// "make sure rto = 3*rtt"
+    fn new(rtt: u64, minimum: u64, next: u64) -> Self {
+        let mdev = rtt.saturating_mul(2);
+        let rttvar = mdev.max(minimum);
+        Self { srtt: rtt, mdev, mdev_max: rttvar, rttvar, rtt_seq: next }
+    }
+
+    #[inline]
+    fn sample(&mut self, rtt: u64, minimum: u64, (una, next): (u64, u64)) {
+        let error = rtt.wrapping_sub(self.srtt) as i64;
+        self.srtt = self.srtt.wrapping_add_signed(error >> 3);
+        let mut gain = error.unsigned_abs() as i64 - (self.mdev >> 2) as i64;
+        // "Eifel blocks mdev updates when rtt decreases. This solution is a bit different: we use
+        // finer gain for mdev in this case (alpha*beta)."
+        if error < 0 && gain > 0 {
+            gain >>= 3;
+        }
+        self.mdev = self.mdev.wrapping_add_signed(gain);
+        self.mdev_max = self.mdev_max.max(self.mdev);
+        self.rttvar = self.rttvar.max(self.mdev_max);
+        if una > self.rtt_seq {
+            self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
+            (self.rtt_seq, self.mdev_max) = (next, minimum);
+        }
+    }
 }
 
 impl RttEstimator {
@@ -33,13 +77,21 @@ impl RttEstimator {
     }
 
     /// A segment sent at `sent` was acknowledged at `now`. Ends the backoff (Karn's algorithm: such
-    /// a sample only comes from a segment that was sent once, or from a timestamp).
+    /// a sample only comes from a segment that was sent once, or from a timestamp). `range`:
+    /// SND.UNA, with this ACK, and SND.NXT.
     #[inline]
-    pub fn sample(&mut self, sent: Time, now: Time) {
+    pub fn sample(&mut self, sent: Time, now: Time, range: (u64, u64)) {
         let rtt = now.since(sent);
         self.backoff = 1.0;
         match self.settings.arithmetic {
             TimerArithmetic::Rfc6298 => self.smooth(rtt.picoseconds()),
+            TimerArithmetic::Linux => {
+                let (rtt, minimum) = (rtt.picoseconds(), self.settings.minimum.picoseconds());
+                match &mut self.state {
+                    State::Linux(linux) => linux.sample(rtt, minimum, range),
+                    _ => self.state = State::Linux(Linux::new(rtt, minimum, range.1)),
+                }
+            }
             TimerArithmetic::Bsd => {
                 // A coarse clock counts the ticks in between.
                 let tick = self.settings.granularity;
@@ -61,7 +113,7 @@ impl RttEstimator {
 
     /// The SYN was answered: the very first sample.
     pub fn sample_handshake(&mut self, sent: Time, now: Time) -> Duration {
-        self.sample(sent, now);
+        self.sample(sent, now, (0, 0));
         *self.handshake.insert(now.since(sent))
     }
 
@@ -94,6 +146,20 @@ impl RttEstimator {
         }
     }
 
+    /// Whether SACKed segments are timed, too, when an ACK does not advance (Linux,
+    /// `tcp_ack_update_rtt`).
+    pub fn times_sacked(&self) -> bool {
+        self.settings.arithmetic == TimerArithmetic::Linux
+            && self.settings.samples == RttSamples::EverySegment
+    }
+
+    /// The SYN's timer expired for the `timeouts`th time: the first ones leave it as it is.
+    pub fn back_off_syn(&mut self, timeouts: u64) {
+        if timeouts > u64::from(self.settings.linear_syn_timeouts) {
+            self.back_off();
+        }
+    }
+
     /// The timer expired: "The host MUST set RTO <- RTO * 2 ("back off the timer")".
     pub fn back_off(&mut self) {
         // Capped beyond the maximum timeout, so that it stays finite.
@@ -122,6 +188,9 @@ impl RttEstimator {
                 let variation = rttvar.saturating_mul(4).max(settings.granularity.picoseconds());
                 Duration::from_picoseconds(srtt.saturating_add(variation)).max(settings.minimum)
             }
+            State::Linux(Linux { srtt, rttvar, .. }) => {
+                Duration::from_picoseconds(srtt.saturating_add(rttvar))
+            }
             State::Bsd { srtt_times_8, rttvar_times_4 } => {
                 let ticks = ((rttvar_times_4 << 3) + srtt_times_8) >> 3;
                 let tick = settings.granularity.max(Duration::from_picoseconds(1));
@@ -147,7 +216,9 @@ impl RttEstimator {
     pub fn smoothed(&self) -> Option<Duration> {
         match self.state {
             State::Initial => None,
-            State::Rfc6298 { srtt, .. } => Some(Duration::from_picoseconds(srtt)),
+            State::Rfc6298 { srtt, .. } | State::Linux(Linux { srtt, .. }) => {
+                Some(Duration::from_picoseconds(srtt))
+            }
             State::Bsd { srtt_times_8, .. } => {
                 let tick = self.settings.granularity.max(Duration::from_picoseconds(1));
                 Some(tick.scaled(srtt_times_8.max(0) as u64, 8))
@@ -182,25 +253,78 @@ mod tests {
     /// RFC 6298 section 2 by hand: R = 100 ms, then 140 ms.
     #[test]
     fn rfc6298_by_hand() {
-        let settings = RetransmissionTimer { minimum: Duration::ZERO, ..Transport::modern().timer };
+        let settings = RetransmissionTimer {
+            minimum: Duration::ZERO,
+            arithmetic: TimerArithmetic::Rfc6298,
+            ..Transport::modern().timer
+        };
         let mut rtt = RttEstimator::new(settings);
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(1000));
-        rtt.sample(at(0), at(100));
+        rtt.sample(at(0), at(100), (0, 0));
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(300)); // 100 + 4·50
-        rtt.sample(at(1000), at(1140));
+        rtt.sample(at(1000), at(1140), (0, 0));
         // rttvar = 0.75·50 + 0.25·40 = 47.5; srtt = 0.875·100 + 0.125·140 = 105; RTO = 295.
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(295));
         rtt.back_off();
         rtt.back_off();
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(1180));
-        rtt.sample(at(2000), at(2100));
+        rtt.sample(at(2000), at(2100), (0, 0));
         assert!(rtt.timeout() < Duration::from_milliseconds(300), "a sample ends the backoff");
+    }
+
+    /// Linux 6.18, `tcp_rtt_estimator` by hand: R = 100 ms, then 140 ms, then 60 ms, each in its own
+    /// round trip.
+    #[test]
+    fn the_timeout_of_linux_by_hand() {
+        let mut rtt = RttEstimator::new(Transport::modern().timer);
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(1000));
+        rtt.sample_handshake(at(0), at(100));
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(300)); // 100 + max(2·100, 200)
+        rtt.sample(at(100), at(240), (10, 20));
+        // srtt = 105. mdev = 200 + 40 − 50 = 190: below mdev_max = 200 of the first round trip.
+        assert_eq!(rtt.timeout(), Duration::from_milliseconds(305));
+        rtt.sample(at(240), at(300), (30, 40));
+        // Error −45: srtt = 105 − 5.625; mdev = 190 + 45 − 47.5 = 187.5, below the minimum.
+        assert_eq!(rtt.timeout(), Duration::from_microseconds(299_375));
+    }
+
+    /// The variation rises at once, and falls by a quarter of the excess per round trip.
+    #[test]
+    fn the_variation_of_linux_falls_once_per_round_trip() {
+        let mut rtt = RttEstimator::new(Transport::modern().timer);
+        rtt.sample_handshake(at(0), at(10));
+        rtt.sample(at(100), at(610), (10, 20));
+        // Error 500: srtt = 72.5, mdev = 20 + 500 − 5 = 515.
+        let variation =
+            |rtt: &RttEstimator| rtt.timeout().seconds() - rtt.smoothed().expect("sampled").seconds();
+        assert!((variation(&rtt) - 0.515).abs() < 1e-9);
+        rtt.sample(at(700), at(772), (15, 30));
+        assert!((variation(&rtt) - 0.515).abs() < 1e-9, "within the round trip");
+        // mdev = 515 − 515/4 and less, but the next round trip's largest is what counts.
+        rtt.sample(at(800), at(872), (25, 40));
+        let after = variation(&rtt);
+        assert!(after < 0.515 && after > 0.515 - 0.25 * (0.515 - 0.2), "{after}");
+    }
+
+    /// `net.ipv4.tcp_syn_linear_timeouts = 4`: SYNs at 0, 1, 2, 3, 4, 5 and 7 s.
+    #[test]
+    fn the_first_timeouts_of_a_syn_do_not_back_off() {
+        let mut rtt = RttEstimator::new(Transport::modern().timer);
+        let waits: Vec<f64> = (1..=6)
+            .map(|timeouts| {
+                let wait = rtt.timeout().seconds();
+                rtt.back_off_syn(timeouts);
+                wait
+            })
+            .collect();
+        assert_eq!(waits, [1.0, 1.0, 1.0, 1.0, 1.0, 2.0]);
     }
 
     #[test]
     fn minimum_and_maximum_bound_it() {
-        let mut rtt = RttEstimator::new(Transport::modern().timer);
-        rtt.sample(at(0), at(1));
+        let rfc = RetransmissionTimer { arithmetic: TimerArithmetic::Rfc6298, ..Transport::modern().timer };
+        let mut rtt = RttEstimator::new(rfc);
+        rtt.sample(at(0), at(1), (0, 0));
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(200));
         for _ in 0..50 {
             rtt.back_off();
@@ -226,10 +350,10 @@ mod tests {
     #[test]
     fn bsd_by_hand() {
         let mut rtt = RttEstimator::new(Transport::classic().timer);
-        rtt.sample(at(400), at(600));
+        rtt.sample(at(400), at(600), (0, 0));
         // srtt·8 = 8, rttvar·4 = 2: RTO = (2·8 + 8)/8 = 3 ticks.
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(1500));
-        rtt.sample(at(1000), at(2500));
+        rtt.sample(at(1000), at(2500), (0, 0));
         // error = 3 − 1 = 2: srtt·8 = 10, rttvar·4 = 2 + 2 − 0 = 4; RTO = (32 + 10) >> 3 = 5 ticks.
         assert_eq!(rtt.timeout(), Duration::from_milliseconds(2500));
     }

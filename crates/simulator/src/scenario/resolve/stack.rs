@@ -135,8 +135,9 @@ fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
         };
     }
     refuse!(ack, recovery, prr, limited_transmit, one_recovery_per_window, initial_window, initial_ssthresh);
-    refuse!(window_scaling, handshake, timestamps, undo, delayed_ack, timer, grow_only_when_limited);
+    refuse!(window_scaling, handshake, timestamps, dsack, undo, frto, syn_timeouts, delayed_ack, timer);
     refuse!(
+        grow_only_when_limited,
         byte_counting,
         restart_after_idle,
         pacing_gain,

@@ -39,6 +39,10 @@ pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transpo
             plan::ReceiveWindow::Fixed(Bytes((segments * transport.mss.get() as f64) as u64))
         }
     };
+    // The profile's undo is for what shows a loss to be spurious: without any, there is nothing to do.
+    if layers.iter().all(|layer| layer.undo.is_none()) {
+        transport.undo &= transport.detects_spurious();
+    }
     check(&transport, layers)?;
     Ok(transport)
 }
@@ -61,7 +65,10 @@ fn overlay(transport: &mut Transport, layer: &TransportTable) {
     set(&mut transport.window_scaling, &layer.window_scaling, |on| *on);
     set(&mut transport.handshake, &layer.handshake, |on| *on);
     set(&mut transport.timestamps, &layer.timestamps, |on| *on);
+    set(&mut transport.dsack, &layer.dsack, |on| *on);
     set(&mut transport.undo, &layer.undo, |on| *on);
+    set(&mut transport.frto, &layer.frto, |on| *on);
+    set(&mut transport.syn_timeouts, &layer.syn_timeouts, |timeouts| timeouts.0);
     set(&mut transport.ecn, &layer.ecn, |ecn| *ecn);
     set(&mut transport.grow_only_when_limited, &layer.grow_only_when_limited, |on| *on);
     set(&mut transport.byte_counting, &layer.byte_counting, |on| *on);
@@ -117,6 +124,7 @@ fn overlay_timer(timer: &mut RetransmissionTimer, written: &TimerTable) {
     set(&mut timer.maximum, &written.maximum, |span| span.0);
     set(&mut timer.granularity, &written.granularity, |span| *span);
     set(&mut timer.backoff, &written.backoff, |factor| factor.0);
+    set(&mut timer.linear_syn_timeouts, &written.linear_syn_timeouts, |timeouts| timeouts.0);
     set(&mut timer.arithmetic, &written.arithmetic, |arithmetic| *arithmetic);
     set(&mut timer.samples, &written.samples, |samples| *samples);
 }

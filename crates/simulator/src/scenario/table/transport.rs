@@ -28,7 +28,7 @@ table! {
         /// is acknowledged (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
         /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10)
-        /// for the MSS. One segment after a lost SYN. Modern: "10 segments"; classic: "1 segment".
+        /// for the MSS. One segment after lost SYNs (syn_timeouts). Modern: "10 segments"; classic: "1 segment".
         initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
@@ -42,9 +42,20 @@ table! {
         handshake: Maybe<bool>,
         /// Timestamps option: 12 bytes on every segment. Modern: true; classic: false.
         timestamps: Maybe<bool>,
-        /// Undo the response to a loss or a timeout that timestamps show to have been none: the
-        /// Eifel algorithm, RFC 3522 and RFC 4015. Needs timestamps. false.
+        /// The receiver reports duplicate segments (D-SACK, RFC 2883), in recoveries of "sack" and
+        /// "rack". Modern: true; classic: false.
+        dsack: Maybe<bool>,
+        /// Undo the response to a loss or a timeout that proves spurious: by timestamps (the Eifel
+        /// algorithm, RFC 3522 and RFC 4015), by D-SACK (RFC 3708), by F-RTO. Needs one of
+        /// timestamps, dsack and frto. Modern: true; classic: false.
         undo: Maybe<bool>,
+        /// After a timeout, new data before further retransmissions shows whether it was spurious
+        /// (F-RTO, RFC 5682). Without undo ignored. Modern: true; classic: false.
+        frto: Maybe<bool>,
+        /// Timeouts of the SYN, 1 to 1000, after which the initial window is one segment; with more
+        /// than 1 not if timestamps show that the first SYN was answered and undo is on. Modern: 2
+        /// (RFC 6928, Linux); classic: 1 (RFC 5681).
+        syn_timeouts: Maybe<SynTimeouts>,
         /// Explicit congestion notification: none, RFC 3168, or exact counts of marked bytes.
         /// "off".
         ecn: Maybe<Ecn>,
@@ -122,8 +133,11 @@ table! {
         granularity: Maybe<Duration>,
         /// Factor at each expiry, 1 to 100. 2.
         backoff: Maybe<Backoff>,
-        /// How samples become srtt and rttvar. Modern: "rfc6298"; classic: "bsd", in whole ticks of
-        /// the granularity.
+        /// Timeouts of the SYN before its timer backs off, 0 to 1000. Modern: 4
+        /// (net.ipv4.tcp_syn_linear_timeouts of Linux); classic: 0 (RFC 6298).
+        linear_syn_timeouts: Maybe<LinearTimeouts>,
+        /// How samples become the timeout. Modern: "linux", SRTT + max(4 RTTVAR, minimum);
+        /// classic: "bsd", in whole ticks of the granularity; or "rfc6298".
         arithmetic: Maybe<TimerArithmetic>,
         /// Which segments are timed. Modern: "every-segment"; classic: "one-at-a-time".
         samples: Maybe<RttSamples>,
@@ -142,7 +156,7 @@ words! {
     Recovery { "tahoe" => Self::Tahoe, "reno" => Self::Reno, "newreno" => Self::NewReno, "sack" => Self::Sack, "rack" => Self::Rack, }
     Ecn { "off" => Self::Off, "classic" => Self::Classic, "accurate" => Self::Accurate, }
     AckClock { "segment" => Self::Segment, "grid" => Self::Grid, }
-    TimerArithmetic { "rfc6298" => Self::Rfc6298, "bsd" => Self::Bsd, }
+    TimerArithmetic { "rfc6298" => Self::Rfc6298, "linux" => Self::Linux, "bsd" => Self::Bsd, }
     RttSamples { "one-at-a-time" => Self::OneAtATime, "every-segment" => Self::EverySegment, }
 }
 
@@ -151,6 +165,10 @@ ranges! {
     Ahead(u32) = integer, "integer", 0, 1_000_000;
     /// Repetitions of an acknowledgement.
     Repeats(u32) = integer, "integer", 0, 1000;
+    /// Timeouts of a SYN.
+    SynTimeouts(u32) = integer, "integer", 1, 1000;
+    /// Timeouts of a SYN.
+    LinearTimeouts(u32) = integer, "integer", 0, 1000;
     /// Factor on a receiver's reports.
     ReportFactor(f64) = number_within, "number", 0.001, 1000.0;
     /// Factor of a timer at each expiry.

@@ -4,6 +4,8 @@ use super::duplicates::Inflation;
 use super::prr::Prr;
 use super::rack::Conditions;
 use super::scoreboard::{DUPLICATE_THRESHOLD, Segment};
+use super::timeout::AfterTimeout;
+use super::undo::Undo;
 use super::verdict::{AckKind, Event, News, RetransmissionTimer, Verdict};
 use super::{FastRecovery, LossRecovery, RackTlp};
 use crate::plan::Recovery;
@@ -14,16 +16,20 @@ impl LossRecovery {
     /// Responds to an ACK.
     pub fn judge(&mut self, news: &News, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict { was_recovering: self.fast.is_some(), ..Verdict::default() };
+        self.holds_back = false;
         let new = news.advance.bytes > 0;
         if let Some(RackTlp { probe, .. }) = self.rack.as_deref_mut()
-            && probe.on_ack(news.acknowledgement, !new && !news.has_blocks)
+            && probe.on_ack(news.acknowledgement, news.probe_duplicate || !new && news.sacked == 0)
         {
             verdict.repaired_by_probe = Some(self.board.outstanding_bytes() + news.advance.bytes);
+            self.undo.give_up();
         }
         if new {
             self.judge_new_data(news, rtt, &mut verdict);
         } else if !self.board.is_empty() {
             self.judge_duplicate(news, rtt, &mut verdict);
+        } else if news.duplicate {
+            self.judge_spurious(news, &mut verdict);
         }
         if news.congestion_echo && verdict.ack != AckKind::Stray {
             self.judge_echo(&mut verdict);
@@ -31,13 +37,60 @@ impl LossRecovery {
         verdict
     }
 
+    /// Undoes what an ACK shows to be spurious: of a timeout, a recovery, or one that is over.
+    #[inline]
+    fn judge_spurious(&mut self, news: &News, verdict: &mut Verdict) {
+        if self.after_timeout != AfterTimeout::Over {
+            self.judge_after_timeout(news, verdict);
+        } else if self.undo.is_possible() {
+            self.judge_recovery(news, verdict);
+        }
+    }
+
+    #[cold]
+    fn judge_recovery(&mut self, news: &News, verdict: &mut Verdict) {
+        let new = news.advance.bytes > 0;
+        let point = self.fast.as_deref().map(|fast| fast.point).filter(|_| self.method.uses_sack());
+        let Some(point) = point.filter(|_| new) else {
+            if self.undo.is_all_duplicate() || new && !self.method.uses_sack() && self.is_spurious(news) {
+                self.undo_response(!self.method.uses_sack(), verdict);
+            }
+            return;
+        };
+        let is_late = self.undo.is_late(self.echo(news));
+        if self.una < point && is_late {
+            // "If there are no retransmits out then we can undo. Otherwise we clock out new packets
+            // but do not mark more packets lost or retransmit more" (Linux, `tcp_try_undo_partial`).
+            self.holds_back = self.board.resent_bytes() > 0;
+            if !self.holds_back {
+                self.undo_response(true, verdict);
+            }
+        } else if is_late || self.undo.is_all_duplicate() {
+            self.undo_response(false, verdict);
+        }
+    }
+
+    /// Whether an ACK of new data shows that the last retransmissions were spurious.
+    pub(super) fn is_spurious(&mut self, news: &News) -> bool {
+        if self.method.uses_sack() {
+            self.undo.is_all_duplicate() || self.undo.is_late(self.echo(news))
+        } else {
+            self.undo.is_first_ack_late(self.echo(news))
+        }
+    }
+
+    fn echo(&self, news: &News) -> Option<Time> {
+        news.echo.filter(|_| self.timestamps)
+    }
+
     fn judge_new_data(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
         verdict.ack = AckKind::NewData;
         verdict.timer = RetransmissionTimer::Restart;
         self.duplicates = 0;
-        if self.undo && self.eifel.on_new_ack(news.echo) {
-            verdict.spurious = true;
-            self.undo();
+        self.judge_spurious(news, verdict);
+        if self.holds_back && self.fast.is_some() {
+            self.note_in_flight(verdict);
+            return self.reduce_proportionally();
         }
         if let Some(FastRecovery { point, .. }) = self.fast.as_deref().copied() {
             verdict.ended = match self.method {
@@ -70,16 +123,22 @@ impl LossRecovery {
         }
     }
 
-    /// Spurious: segments marked lost are in flight, and recovery ends.
+    /// Spurious: recovery ends, and segments marked lost are in flight after all (`unmarks`) unless
+    /// only the retransmissions are known to have been needless.
     ///
     /// Our choice: segments below the edge of RFC 6675's IsLost are left to the retransmission
     /// timer, because the SACK blocks that marked them remain. RACK accounts for the reordering.
     #[cold]
-    fn undo(&mut self) {
-        self.board.unmark_losses();
-        if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
-            rack.on_spurious_recovery(&self.board);
+    pub(super) fn undo_response(&mut self, unmarks: bool, verdict: &mut Verdict) {
+        verdict.spurious = true;
+        if unmarks {
+            self.board.unmark_losses();
+            if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
+                rack.on_unmarked(&self.board);
+            }
         }
+        self.undo = Undo::default();
+        self.after_timeout = AfterTimeout::Over;
         self.fast = None;
         self.prr = None;
         if self.method.uses_sack() {
@@ -100,9 +159,16 @@ impl LossRecovery {
     }
 
     fn judge_duplicate(&mut self, news: &News, rtt: &RttEstimator, verdict: &mut Verdict) {
+        if news.duplicate || self.after_timeout != AfterTimeout::Over {
+            self.judge_spurious(news, verdict);
+        }
         // With SACK only ACKs with news count (RFC 6675, section 2).
         if self.method.uses_sack() && news.sacked == 0 {
             verdict.ack = AckKind::Repetition;
+            if verdict.spurious {
+                self.mark_losses(news.now, rtt, false);
+                self.begin_if_lost(news.now, rtt, verdict);
+            }
             return;
         }
         self.duplicates += 1;
@@ -131,6 +197,9 @@ impl LossRecovery {
     /// than once every window of data": only after everything outstanding at the last reduction, of
     /// whatever cause, is acknowledged.
     fn judge_echo(&mut self, verdict: &mut Verdict) {
+        // "ECE, hence prohibit cwnd undoing, the reduction is required" (Linux,
+        // `tcp_fastretrans_alert`).
+        self.undo.give_up();
         // Up to that point, inclusive, the receiver may not have seen CWR, which the next segment
         // carries.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
@@ -146,16 +215,21 @@ impl LossRecovery {
         if self.board.front().is_some_and(Segment::is_sacked) {
             self.forget_sacks();
         }
-        let event = self.restart(now, rtt, repeated, RestartCause::TimerExpired);
+        let reduced = self.is_reduced(repeated);
+        self.enter_timeout(repeated);
+        let event = self.restart(now, rtt, reduced, RestartCause::TimerExpired);
         self.duplicates = 0;
         self.board.note_timeout_of_first();
-        self.eifel.on_retransmission(now);
+        if self.undoes && !self.method.uses_sack() {
+            self.undo.on_retransmission(now);
+        }
         Verdict { event: Some(event), retransmit_first: true, ..Verdict::default() }
     }
 
     /// Responds to an expired RACK reordering timer.
     pub fn on_reordering_timer(&mut self, now: Time, rtt: &RttEstimator) -> Verdict {
         self.before = self.progress();
+        self.holds_back = false;
         self.detect_by_time(now, rtt);
         self.judge_detected(now, rtt)
     }
@@ -236,10 +310,7 @@ impl LossRecovery {
     /// Begins a fast retransmit and, except for Tahoe, fast recovery.
     fn begin(&mut self, now: Time, rtt: &RttEstimator, verdict: &mut Verdict) {
         verdict.retransmit_first = true;
-        // The next ACK of new data is of the first segment: it tells whether that was lost.
-        if self.rack.is_none() || self.board.front().is_some_and(Segment::awaits_retransmission) {
-            self.eifel.on_retransmission(now);
-        }
+        self.begin_undo(now);
         if self.method == Recovery::Tahoe {
             verdict.event = Some(self.restart(now, rtt, false, RestartCause::TahoeFastRetransmit));
             return;
@@ -265,6 +336,23 @@ impl LossRecovery {
             probe.forget();
         }
         self.fast = Some(Box::new(FastRecovery { point: self.next, inflation }));
+    }
+
+    /// A recovery begins: what is needed to undo it.
+    fn begin_undo(&mut self, now: Time) {
+        (self.after_timeout, self.holds_back) = (AfterTimeout::Over, false);
+        if !self.undoes {
+            return;
+        }
+        let resent = self.board.resent_bytes();
+        if resent == 0 && !self.board.front().is_some_and(Segment::was_retransmitted) {
+            self.undo.forget_retransmissions();
+        }
+        let probe = self.rack.as_deref().is_some_and(|tlp| tlp.probe.is_retransmission());
+        self.undo.begin(self.una, resent.div_ceil(self.mss) as u32 + u32::from(probe));
+        if !self.method.uses_sack() {
+            self.undo.on_retransmission(now);
+        }
     }
 
     /// The congestion control has responded to the loss that began this recovery: proportional rate

@@ -6,10 +6,9 @@
 //! nor the congestion control.
 //!
 //! `judge` comes to the verdict. `duplicates` is Reno and NewReno, `sack` RFC 6675, `rack` RFC 8985
-//! with its `tail_probe`, `prr` RFC 9937, `eifel` RFC 3522.
+//! with its `tail_probe`, `prr` RFC 9937. `undo` and `timeout` (F-RTO) find out what was spurious.
 
 mod duplicates;
-mod eifel;
 mod judge;
 mod prr;
 mod rack;
@@ -18,20 +17,28 @@ mod scoreboard;
 mod tail_probe;
 #[cfg(test)]
 mod tests;
+mod timeout;
+mod undo;
+#[cfg(test)]
+mod undo_tests;
 mod verdict;
 
 pub use scoreboard::{Advance, Scoreboard, Segment};
 pub use verdict::{AckKind, Event, News, RetransmissionTimer, Verdict};
 
 use super::rto::RttEstimator;
-use crate::plan::{Ecn, Recovery, Transport};
+use crate::plan::{Ecn, Recovery, TimerArithmetic, Transport};
 use duplicates::Inflation;
-use eifel::Eifel;
 use prr::{Progress, Prr};
 use rack::Rack;
 use scoreboard::DUPLICATE_THRESHOLD;
 use selfclock_congestion::{Duration, Time};
 use tail_probe::{Purpose, TailProbe};
+use timeout::AfterTimeout;
+use undo::Undo;
+
+/// Smallest time beyond two round trips for a tail loss probe (Linux, `TCP_TIMEOUT_MIN_US`).
+const LEAST_MARGIN: Duration = Duration::from_milliseconds(2);
 
 /// An active fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,13 +78,20 @@ pub struct LossRecovery {
     next: u64,
     duplicates: u32,
     method: Recovery,
+    after_timeout: AfterTimeout,
+    /// Retransmissions wait: new data, if any, leaves instead until the next ACK.
+    holds_back: bool,
     uses_prr: bool,
     limited_transmit: bool,
     one_recovery_per_window: bool,
     classic_ecn: bool,
     /// Whether the loss of a retransmission within a fast recovery reduces the window again.
     reduces_again: bool,
-    undo: bool,
+    /// Whether the response to a spurious loss or timeout is undone.
+    undoes: bool,
+    frto: bool,
+    /// Whether ACKs echo timestamps.
+    timestamps: bool,
     /// New data sent by Limited Transmit since the last cumulative ACK.
     limited_transmit_bytes: u64,
     rack: Option<Box<RackTlp>>,
@@ -96,7 +110,10 @@ pub struct LossRecovery {
     retransmission_lost: bool,
     /// SND.NXT at the last response to a CE mark.
     echoed: Option<u64>,
-    eifel: Eifel,
+    undo: Undo,
+    /// Retransmissions so far, and duplicates that D-SACK has reported.
+    retransmissions: u64,
+    reported_duplicates: u64,
 }
 
 impl LossRecovery {
@@ -104,20 +121,28 @@ impl LossRecovery {
     pub fn new(transport: &Transport) -> Self {
         let delayed = transport.delayed_ack;
         let rack = (transport.recovery == Recovery::Rack).then(|| {
-            let maximum_ack_delay = if delayed.every > 1 { delayed.timer } else { Duration::ZERO };
-            Box::new(RackTlp { probe: TailProbe::new(maximum_ack_delay), ..RackTlp::default() })
+            let probe = match transport.timer.arithmetic {
+                TimerArithmetic::Linux => TailProbe::new(transport.timer.minimum, LEAST_MARGIN),
+                _ if delayed.every > 1 => TailProbe::new(delayed.timer, Duration::ZERO),
+                _ => TailProbe::new(Duration::ZERO, Duration::ZERO),
+            };
+            Box::new(RackTlp { probe, ..RackTlp::default() })
         });
         Self {
             una: 0,
             next: 0,
             duplicates: 0,
             method: transport.recovery,
+            after_timeout: AfterTimeout::Over,
+            holds_back: false,
             uses_prr: transport.prr && transport.recovery.uses_sack(),
             limited_transmit: transport.limited_transmit,
             one_recovery_per_window: transport.one_recovery_per_window,
             classic_ecn: transport.ecn == Ecn::Classic,
             reduces_again: !transport.prr && transport.recovery == Recovery::Rack,
-            undo: transport.undo && transport.timestamps,
+            undoes: transport.undo,
+            frto: transport.frto,
+            timestamps: transport.timestamps,
             limited_transmit_bytes: 0,
             rack,
             fast: None,
@@ -129,7 +154,9 @@ impl LossRecovery {
             reduced: Time::ZERO,
             retransmission_lost: false,
             echoed: None,
-            eifel: Eifel::default(),
+            undo: Undo::default(),
+            retransmissions: 0,
+            reported_duplicates: 0,
         }
     }
 
@@ -163,10 +190,10 @@ impl LossRecovery {
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
-    /// Neither recovery nor a duplicate ACK since the last cumulative one.
+    /// Neither recovery, nor an unsettled timeout, nor a duplicate ACK since the last cumulative one.
     #[inline(always)]
     pub fn is_calm(&self) -> bool {
-        self.duplicates == 0 && self.fast.is_none()
+        self.duplicates == 0 && self.fast.is_none() && self.after_timeout == AfterTimeout::Over
     }
     /// Whether a tail loss probe is still unaccounted for.
     pub fn awaits_probe(&self) -> bool {
@@ -207,6 +234,8 @@ impl LossRecovery {
         news.sacked += self.board.sack_each(start, end, |index, segment| {
             if !segment.was_retransmitted() {
                 news.newest_sacked = news.newest_sacked.max(Some(segment.sent));
+                let oldest = news.oldest_sacked.map_or(segment.sent, |oldest| oldest.min(segment.sent));
+                news.oldest_sacked = Some(oldest);
             }
             delivered(index, segment);
             if let Some(RackTlp { rack, .. }) = rack.as_deref_mut() {
@@ -214,6 +243,37 @@ impl LossRecovery {
                 rack.note_sacked();
             }
         });
+    }
+
+    /// If the first of an ACK's SACK blocks reports a duplicate (D-SACK): it lies below the
+    /// cumulative ACK, or within the second block (RFC 2883, section 5). Called before anything else
+    /// of the ACK is processed. More duplicates than retransmissions are the network's.
+    pub fn take_duplicate(&mut self, blocks: &[(u64, u64)], news: &mut News) {
+        let Some(&(start, end)) = blocks.first() else { return };
+        let within_second = blocks.get(1).is_some_and(|second| second.0 <= start && end <= second.1);
+        let is_duplicate = start < news.acknowledgement || within_second;
+        if !self.method.uses_sack() || start >= end || end > self.next || !is_duplicate {
+            return;
+        }
+        let segments = (end - start).div_ceil(self.mss);
+        self.reported_duplicates += segments;
+        if self.reported_duplicates > self.retransmissions {
+            return;
+        }
+        news.duplicate = true;
+        let outstanding = self.board.retransmitted_within(start, end);
+        if let Some(RackTlp { rack, probe, .. }) = self.rack.as_deref_mut() {
+            news.probe_duplicate = segments == 1 && probe.ends_at(end);
+            if !news.probe_duplicate {
+                rack.on_duplicate(news.acknowledgement, self.next);
+            }
+            if let Some(first) = outstanding.first_sacked {
+                rack.note_reordering(first);
+            }
+        }
+        if self.undo.covers(end) {
+            self.undo.on_duplicates(if end <= self.una { segments as u32 } else { outstanding.segments });
+        }
     }
 
     /// The receiver has everything below `acknowledgement`, which is beyond SND.UNA.
@@ -276,7 +336,7 @@ impl LossRecovery {
     /// Index of the next retransmission.
     #[inline(always)]
     pub fn next_retransmission(&mut self) -> Option<usize> {
-        if self.board.bytes_to_retransmit() == 0 {
+        if self.board.bytes_to_retransmit() == 0 || self.holds_back {
             return None;
         }
         match self.rack.as_deref_mut() {
@@ -320,11 +380,15 @@ impl LossRecovery {
     /// The segment at this index is retransmitted.
     pub fn retransmit(&mut self, index: usize, now: Time) -> Segment {
         let segment = self.board.retransmit(index, now);
+        if self.undoes && self.method.uses_sack() {
+            self.undo.on_retransmission(now);
+        }
         self.note_retransmission(index, &segment);
         segment
     }
 
     fn note_retransmission(&mut self, index: usize, segment: &Segment) {
+        self.retransmissions += 1;
         if let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
             rack.on_sent(index);
         }

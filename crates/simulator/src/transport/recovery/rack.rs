@@ -9,8 +9,8 @@
 //! At equal times the RFC takes the segment with the higher sequence number as sent later; here the
 //! order of transmission is known and decides.
 //!
-//! Names in quotation marks are those of the RFC. The simulator has no D-SACK. Our choice: a
-//! recovery that timestamps show to be spurious widens the reordering window.
+//! Names in quotation marks are those of the RFC. As in Linux, D-SACK widens the reordering window
+//! only where reordering was seen, and not for a tail loss probe (`tcp_dsack_seen`).
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard, Segment};
 use crate::engine::Ring;
@@ -21,6 +21,9 @@ const NONE: u64 = u64::MAX;
 
 /// Number of recoveries for which a wider reordering window persists: "RACK.reo_wnd_persist = 16".
 const PERSISTENCE: u32 = 16;
+
+/// Largest multiple of a quarter of the minimum RTT (Linux, `tcp_rack_update_reo_wnd`).
+const MAXIMUM_MULTIPLIER: u32 = 255;
 
 /// Stands for a distance where the segment is not in the list.
 const UNLISTED: i32 = i32::MIN;
@@ -142,6 +145,8 @@ pub struct Rack {
     /// "RACK.reo_wnd_mult", and the recoveries until it returns to one ("RACK.reo_wnd_persist").
     multiplier: u32,
     persist: u32,
+    /// SND.NXT at the last D-SACK that widened the window: "RACK.dsack_round".
+    duplicate_round: u64,
     /// When everything sent before the newest delivered segment counts as lost, unless delivered by
     /// then.
     deadline: Option<Time>,
@@ -161,6 +166,7 @@ impl Default for Rack {
             reordering_seen: false,
             multiplier: 1,
             persist: 0,
+            duplicate_round: 0,
             deadline: None,
         }
     }
@@ -310,12 +316,24 @@ impl Rack {
         conditions.minimum_rtt.scaled(self.multiplier.into(), 4).min(conditions.smoothed_rtt)
     }
 
-    /// A recovery was spurious: the segments it marked lost are in the network. That was
-    /// reordering, whose window is widened, as after D-SACK in step 4 of section 6.2.
-    pub fn on_spurious_recovery(&mut self, board: &Scoreboard) {
+    /// D-SACK reports the duplicate of a retransmission: that was reordering, whose window is
+    /// widened, once per round trip. "RACK_update_reo_wnd" in step 4 of section 6.2.
+    pub fn on_duplicate(&mut self, una: u64, next: u64) {
+        if self.reordering_seen && una >= self.duplicate_round {
+            self.duplicate_round = next;
+            self.multiplier = (self.multiplier + 1).min(MAXIMUM_MULTIPLIER);
+            self.persist = PERSISTENCE;
+        }
+    }
+
+    /// The original of a retransmitted segment has arrived, and it begins at this byte.
+    pub fn note_reordering(&mut self, first: u64) {
+        self.reordering_seen |= first < self.highest;
+    }
+
+    /// The segments marked lost are in the network after all.
+    pub fn on_unmarked(&mut self, board: &Scoreboard) {
         self.reordering_seen = true;
-        self.multiplier += 1;
-        self.persist = PERSISTENCE;
         self.deadline = None;
         let list = self.list();
         (list.head, list.tail) = (NONE, NONE);

@@ -91,6 +91,15 @@ impl Advance {
     }
 }
 
+/// Retransmitted segments outstanding of which the receiver has two copies.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Duplicates {
+    /// Their number.
+    pub segments: u32,
+    /// First byte of the first that is SACKed.
+    pub first_sacked: Option<u64>,
+}
+
 /// The outstanding segments, in sequence. Fields used by every ACK come first.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
@@ -407,6 +416,27 @@ impl Scoreboard {
         self.lost = self.outstanding - self.sacked;
         self.resent = 0;
         self.retransmit_from = self.first;
+    }
+
+    /// The outstanding retransmitted segments within this range: what of it D-SACK reports.
+    pub fn retransmitted_within(&self, start: u64, end: u64) -> Duplicates {
+        let mut duplicates = Duplicates::default();
+        let mut index = self.first_from(start);
+        while let Some(segment) = self.segments.get(index).filter(|segment| segment.end() <= end) {
+            if segment.is(RETRANSMITTED) {
+                duplicates.segments += 1;
+                if segment.is(SACKED) {
+                    duplicates.first_sacked.get_or_insert(segment.sequence);
+                }
+            }
+            index += 1;
+        }
+        duplicates
+    }
+
+    /// Payload of retransmissions in the network.
+    pub fn resent_bytes(&self) -> u64 {
+        self.resent
     }
 
     /// Clears all loss marks, and counts each segment in flight once.

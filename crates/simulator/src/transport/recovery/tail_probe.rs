@@ -21,19 +21,30 @@ pub struct TailProbe {
     outstanding: Option<(u64, bool)>,
     /// SND.NXT when the probe timer was last set.
     sent_before: u64,
-    /// Maximum delay of the receiver's ACKs.
+    /// Maximum delay of the receiver's ACKs, and the least margin without one.
     maximum_ack_delay: Duration,
+    margin: Duration,
 }
 
 impl TailProbe {
     /// No probe yet.
-    pub fn new(maximum_ack_delay: Duration) -> Self {
-        Self { maximum_ack_delay, ..Self::default() }
+    pub fn new(maximum_ack_delay: Duration, margin: Duration) -> Self {
+        Self { maximum_ack_delay, margin, ..Self::default() }
     }
 
     /// Whether a probe is unaccounted for: no second one meanwhile.
     pub fn is_outstanding(&self) -> bool {
         self.outstanding.is_some()
+    }
+
+    /// Whether a retransmitted probe that ends at this byte is unaccounted for.
+    pub fn ends_at(&self, end: u64) -> bool {
+        self.outstanding == Some((end, true))
+    }
+
+    /// Whether a retransmitted probe is unaccounted for.
+    pub fn is_retransmission(&self) -> bool {
+        self.outstanding.is_some_and(|(_, retransmission)| retransmission)
     }
 
     /// A probe was sent; `next` is SND.NXT after it.
@@ -47,14 +58,14 @@ impl TailProbe {
         self.outstanding = None;
     }
 
-    /// Section 7.4: has the probe recovered a loss? Without D-SACK, a duplicate ACK without SACK
-    /// blocks shows that it has not, because its segment arrived twice.
-    pub fn on_ack(&mut self, acknowledgement: u64, is_empty_duplicate: bool) -> bool {
+    /// Section 7.4: has the probe recovered a loss? A D-SACK of it shows that it has not, because
+    /// its segment arrived twice, and so does a duplicate ACK that SACKs nothing new (`arrived_twice`).
+    pub fn on_ack(&mut self, acknowledgement: u64, arrived_twice: bool) -> bool {
         let Some((end, retransmission)) = self.outstanding else { return false };
         if acknowledgement < end {
             return false;
         }
-        if !retransmission || is_empty_duplicate {
+        if !retransmission || arrived_twice {
             self.outstanding = None;
             return false;
         }
@@ -78,7 +89,7 @@ impl TailProbe {
         match smoothed_rtt {
             None => Duration::from_milliseconds(1000),
             Some(smoothed) if segments == 1 => smoothed.times(2) + self.maximum_ack_delay,
-            Some(smoothed) => smoothed.times(2),
+            Some(smoothed) => smoothed.times(2) + self.margin,
         }
     }
 }

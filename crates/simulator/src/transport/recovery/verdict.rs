@@ -12,12 +12,16 @@ pub struct News {
     pub acknowledgement: u64,
     /// Bytes acknowledged cumulatively; zero for a duplicate.
     pub advance: Advance,
-    /// Whether it carries SACK blocks.
-    pub has_blocks: bool,
+    /// Whether it reports the duplicate of a retransmission (D-SACK).
+    pub duplicate: bool,
+    /// The same of a tail loss probe.
+    pub probe_duplicate: bool,
     /// Payload newly SACKed.
     pub sacked: u64,
     /// Send time of the newest newly SACKed segment that was sent only once.
     pub newest_sacked: Option<Time>,
+    /// Send time of the oldest one.
+    pub oldest_sacked: Option<Time>,
     /// Round-trip time of the newest segment it acknowledges cumulatively, if measurable.
     pub rtt: Option<Duration>,
     /// Payload newly reported as CE-marked.

@@ -59,13 +59,13 @@ impl Estimators {
         let mut news = News {
             now,
             acknowledgement: packet.sequence,
-            has_blocks: !blocks.is_empty(),
             echo: echo_of(packet.echo),
             option: extra.and_then(|extra| extra.option),
             ..News::default()
         };
         let (echo, minimum_rtt) = (news.echo, self.rtt.minimum());
         recovery.begin_ack();
+        recovery.take_duplicate(blocks, &mut news);
         for &block in blocks {
             recovery.take_block(block, (echo, minimum_rtt), &mut news, |index, segment| {
                 if let Some(rate) = &mut self.rate {
@@ -79,7 +79,10 @@ impl Estimators {
                 rate.on_cumulative_ack(recovery.outstanding(), packet.sequence, now);
             }
             news.advance = recovery.take_cumulative::<true>(now, packet.sequence, echo, minimum_rtt);
-            news.rtt = self.take_rtt_sample(now, packet.sequence, packet.echo, &news.advance);
+            let range = (packet.sequence, recovery.next());
+            news.rtt = self.take_rtt_sample(now, range, packet.echo, &news.advance);
+        } else if let Some(sent) = news.oldest_sacked.filter(|_| self.rtt.times_sacked()) {
+            self.rtt.sample(sent, now, (recovery.una(), recovery.next()));
         }
         news
     }
@@ -108,7 +111,7 @@ impl Estimators {
     }
 
     /// The RTT sample of an ACK for the congestion control, if any: of the newest segment it
-    /// acknowledges. The retransmission timer takes a separate sample.
+    /// acknowledges. `range`: SND.UNA, with this ACK, and SND.NXT. The retransmission timer takes a separate sample.
     ///
     /// The timer must cover the wait for a delayed ACK, so RFC 7323 (section 4.2) has the receiver
     /// echo the timestamp of the oldest segment that an ACK covers. To a delay-based algorithm that
@@ -120,7 +123,7 @@ impl Estimators {
     pub fn take_rtt_sample(
         &mut self,
         now: Time,
-        acknowledgement: u64,
+        range: (u64, u64),
         echo: Time,
         advance: &Advance,
     ) -> Option<Duration> {
@@ -135,7 +138,7 @@ impl Estimators {
         let timed = match self.samples {
             RttSamples::EverySegment => echo.or(oldest),
             RttSamples::OneAtATime => {
-                let timed = self.timed.filter(|&(end, _)| acknowledgement >= end);
+                let timed = self.timed.filter(|&(end, _)| range.0 >= end);
                 if timed.is_some() {
                     self.timed = None;
                 }
@@ -143,7 +146,7 @@ impl Estimators {
             }
         };
         if let Some(sent) = timed {
-            self.rtt.sample(sent, now);
+            self.rtt.sample(sent, now, range);
         }
         newest.or(echo).map(|sent| {
             let rtt = now.since(sent);

@@ -102,6 +102,12 @@ pub struct Sender {
     /// When the last segment of data left.
     last_sent: Time,
     handshake: bool,
+    /// When the first SYN left.
+    first_syn: Time,
+    /// Timeouts of the SYN that reduce the initial window to one segment, and whether not if the
+    /// first SYN was answered.
+    syn_timeouts: u32,
+    undoes_handshake: bool,
     /// A CE mark came with a window of one segment: only the retransmission timer releases the
     /// next.
     held: bool,
@@ -169,6 +175,9 @@ impl Sender {
             connection: Connection::Closed,
             last_sent: Time::ZERO,
             handshake: transport.handshake,
+            first_syn: Time::ZERO,
+            syn_timeouts: transport.syn_timeouts,
+            undoes_handshake: transport.undo && transport.timestamps,
             held: false,
             pacing_gain: transport.pacing_gain,
             application_timer: Timer::default(),
@@ -313,6 +322,10 @@ impl Sender {
         self.retransmission_timer.cancel();
         self.outbox.note_ack(packet.sent);
         self.connection = Connection::Established;
+        let answers_first = self.undoes_handshake && packet.echo == self.first_syn;
+        if self.syn_timeouts > 1 && self.totals.timeouts >= self.syn_timeouts.into() && !answers_first {
+            self.congestion.handshake_loss(context.now);
+        }
         self.congestion.established(context.now, rtt, option);
         self.transmit(context, Opportunity::NewAck);
     }
@@ -366,16 +379,39 @@ impl Sender {
             self.estimators.rtt.back_off();
             return self.probe_window(context);
         }
-        self.estimators.rtt.back_off();
+        if self.probes_instead(context.now) {
+            self.rack_timer.cancel();
+            return self.send_tail_probe(context);
+        }
         self.totals.timeouts += 1;
         self.estimators.time_none();
         if let Connection::SynSent(_) = self.connection {
-            self.congestion.handshake_loss(context.now);
-            return self.send_syn(context);
+            return self.on_syn_timeout(context);
         }
+        self.estimators.rtt.back_off();
         let verdict = self.recovery.on_timeout(context.now, &self.estimators.rtt);
         self.follow(context, &verdict);
         self.send(context, Opportunity::Other);
+    }
+
+    /// The SYN or its answer was lost, or is late. With a limit of one timeout "the initial window
+    /// used by a sender after a correctly transmitted SYN MUST be one segment" (RFC 5681, section
+    /// 3.1); with more, the SYN-ACK decides ([`Sender::on_syn_ack`]).
+    fn on_syn_timeout(&mut self, context: &mut Context<'_>) {
+        self.estimators.rtt.back_off_syn(self.totals.timeouts);
+        if self.syn_timeouts == 1 {
+            self.congestion.handshake_loss(context.now);
+        }
+        self.send_syn(context);
+    }
+
+    /// Whether a tail loss probe is due at the time of the retransmission timer, in whose place it
+    /// leaves: at the latest then it is (TLP_calc_PTO of RFC 8985, section 7.2).
+    fn probes_instead(&self, now: Time) -> bool {
+        self.rack_timer.deadline() <= now
+            && self.recovery.timer_is_for_probe()
+            && self.connection == Connection::Established
+            && self.held_until(now, self.mss).is_none()
     }
 
     /// The timer of RACK and TLP.

@@ -86,7 +86,8 @@ impl Sender {
         let minimum_rtt = if RACK { estimators.rtt.minimum() } else { None };
         let advance =
             recovery.take_cumulative::<RACK>(now, acknowledgement, learn::echo_of(echo), minimum_rtt);
-        let rtt = estimators.take_rtt_sample(now, acknowledgement, echo, &advance);
+        let range = (acknowledgement, recovery.next());
+        let rtt = estimators.take_rtt_sample(now, range, echo, &advance);
         if RACK {
             recovery.detect_by_time(now, &estimators.rtt);
         }

@@ -71,7 +71,10 @@ impl Sender {
         let may_probe = std::mem::take(&mut self.holds_pair) || begins;
         let bounds = self.bounds(context.now);
         self.note_pause(context.now, bounds.limit);
-        let end = self.transmit_within(context, bounds, may_probe);
+        let mut end = self.transmit_within(context, bounds, may_probe);
+        if end != End::Held && self.recovery.abandons_frto() {
+            end = self.transmit_within(context, bounds, false);
+        }
         let window = self.congestion.controller.window().get();
         let in_flight = self.recovery.outstanding().pipe_bytes();
         let (una, next) = (self.recovery.una(), self.recovery.next());
@@ -338,6 +341,9 @@ impl Sender {
     pub(super) fn send_syn(&mut self, context: &mut Context<'_>) {
         self.connection = Connection::SynSent(context.now);
         let option = self.congestion.controller.option_for_syn();
+        if self.totals.timeouts == 0 {
+            self.first_syn = context.now;
+        }
         self.outbox.send_syn(context, option, self.totals.timeouts > 0);
         self.restart_retransmission_timer(context);
     }
