@@ -181,9 +181,9 @@ def lines(path: Path, control: str, given: argparse.Namespace) -> list[Line]:
 
 def _completions(run: dict[str, Any], segments: int) -> list[float]:
     """Return the completion times of the kernel's transfers of this size, ms; one that never ended counts as endless."""
-    found = [flow["completion_s"] for flow in run["flows"] if flow["delivered_bytes"] == segments * SEGMENT_BYTES]
-    endless = [None for flow in run["flows"] if flow["completion_s"] is None]
-    return [(time if time is not None else float("inf")) * 1e3 for time in found + endless]
+    ended = [flow for flow in run["flows"] if flow["completion_s"] is not None]
+    found = [flow["completion_s"] * 1e3 for flow in ended if flow["delivered_bytes"] == segments * SEGMENT_BYTES]
+    return found + [float("inf")] * (len(run["flows"]) - len(ended))
 
 
 def _quantile(values: list[float], quantile: float) -> float:
