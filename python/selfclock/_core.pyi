@@ -135,7 +135,7 @@ class Scenario:
     def recorded_span_s(self) -> tuple[float, float] | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
     def emulated(self, flows: Sequence[tuple[str, str, str, str, float]]) -> Scenario:
-        """Return the scenario with the flows observed by an emulation: name, from, to, algorithm or "udp", start in s."""
+        """Return the scenario with the flows seen by an emulation: name, from, to, algorithm or "udp", start in s."""
 
 @final
 class Trunk:

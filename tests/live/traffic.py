@@ -234,9 +234,7 @@ def main() -> None:
     elif given.program == "transfers":
         gaps = random.Random(given.poisson)  # noqa: S311  a schedule, no secret
         sizes = given.bytes * given.repeats
-        at = [
-            given.gap if given.poisson is None else gaps.expovariate(1 / given.gap) for _ in sizes
-        ]
+        at = [given.gap if given.poisson is None else gaps.expovariate(1 / given.gap) for _ in sizes]
         transfers(given.host, given.port, list(zip(sizes, at, strict=True)), given.control)
     else:
         probe(given.host, given.port, given.seconds, given.every)

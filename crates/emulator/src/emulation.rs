@@ -279,9 +279,9 @@ impl Emulation {
                                 connections.touch(index, done);
                                 arrived(connections.get_mut(index), done, ecn, &load);
                             }
-                            let whole = load.fragment.and_then(|(datagram, fragment)| {
-                                fragments.on_arrived(datagram, fragment)
-                            });
+                            let whole = load
+                                .fragment
+                                .and_then(|(datagram, fragment)| fragments.on_arrived(datagram, fragment));
                             if let Some((index, payload)) = whole {
                                 connections.get_mut(index).data[load.end].on_whole_datagram(payload);
                             }

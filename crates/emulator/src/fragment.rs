@@ -161,8 +161,7 @@ mod tests {
             for (number, more) in [(0, true), (1, true), (2, false)] {
                 let ports = if number == 0 { (4000, 5000) } else { (0, 0) };
                 let mut header = header(7, number * 1480, more, ports);
-                let (datagram, fragment) =
-                    fragments.on_sent(at(round), &mut header).expect("a fragment");
+                let (datagram, fragment) = fragments.on_sent(at(round), &mut header).expect("a fragment");
                 assert_eq!((header.source.1, header.destination.1), (4000, 5000));
                 if number == 0 {
                     fragments.belongs(datagram, Some(3));

@@ -302,7 +302,8 @@ mod tests {
             {
                 let inner = if offset == 0 { payload + 8 } else { payload };
                 let mut packet = if version == 4 {
-                    let mut ip = vec![0x45, 0, 0, 0, 0x12, 0x34, 0, 0, 64, UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+                    let mut ip =
+                        vec![0x45, 0, 0, 0, 0x12, 0x34, 0, 0, 64, UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
                     ip[2..4].copy_from_slice(&(20 + inner as u16).to_be_bytes());
                     let field = (offset / 8) as u16 | if more { 0x2000 } else { 0 };
                     ip[6..8].copy_from_slice(&field.to_be_bytes());

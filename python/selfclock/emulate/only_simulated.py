@@ -1,4 +1,4 @@
-"""What a scenario says about a simulation alone: an emulation has the kernel's TCP, and programs in place of traffic."""
+"""Keys of a scenario that act in a simulation alone: an emulation has the kernel's TCP, and programs for traffic."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _too_large(table: Mapping[str, Any]) -> Iterator[str]:
             name = flow.get("name", f"flow{number}")
             yield (
                 f"flow {name!r}: packets of {largest} B: a host's device carries {MTU} B, so a program's datagram of "
-                f"that size crosses in {pieces} fragments and is lost with any of them; in a simulation it is one packet"
+                f"that size crosses in {pieces} fragments and is lost with any of them; simulated it is one packet"
             )
 
 

@@ -117,12 +117,12 @@ class Session:
                 bound_worst_s=self._settings.bound_worst_s,
             )
             with _Running(emulator) as running:
-                with self._asker(at) as asker:
-                    with _terminal_kept(), LiveLine(self._scenario, wanted=self._settings.live) as line:
-                        try:
-                            status = self._follow(at, running, line)
-                        except KeyboardInterrupt as error:
-                            status = interrupts.status(error)
+                live = LiveLine(self._scenario, wanted=self._settings.live)
+                with self._asker(at) as asker, _terminal_kept(), live as line:
+                    try:
+                        status = self._follow(at, running, line)
+                    except KeyboardInterrupt as error:
+                        status = interrupts.status(error)
                 defaults = self._defaults(at)
                 emulator.tell(asker.found(), list(defaults.items()), notes(self._scenario, defaults))
                 outcome = running.end()
@@ -141,9 +141,7 @@ class Session:
 
     def _defaults(self, at: Mapping[str, Sandbox]) -> dict[str, str]:
         """Return the congestion control of new sockets, by node."""
-        return {
-            host.node: at[host.name].algorithm if host.name in at else default_algorithm() for host in self._hosts
-        }
+        return {host.node: at[host.name].algorithm if host.name in at else default_algorithm() for host in self._hosts}
 
     def _end(self, host: EmulatedHost, device: int) -> tuple[str, int, list[str]]:
         """Return an end of a path in the emulator's form; the machine's is also the default route."""
