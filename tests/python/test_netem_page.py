@@ -70,12 +70,15 @@ def test_delay_with_jitter_is_uniform_around_it() -> None:
 
 
 def test_jitter_beyond_the_spacing_keeps_the_order_and_a_spread_does_not() -> None:
-    """Packets 1 ms apart. In order each waits for the one before, so that the mean is above 20 ms; overtaking,
-    as netem without a rate, it is 20 ms, and of neighbours 1 ms apart (1 - 0.1)²/2 = 40.5 % change places.
+    """Packets 1 ms apart. In order each waits for those before: its jitter is the largest of J(k) - k ms over all
+    k, which is at most x with the probability of the product of (x + k)/10 over x + k < 10; the mean of that
+    is 6.87 ms. Overtaking, as netem without a rate, the mean is 5 ms, and of neighbours (1 - 0.1)²/2 = 40.5 %
+    change places.
     """
     ordered = delays_ms('rate = "8 Gbps"\ndelay = "15 ms"\njitter = "10 ms"', every_ms=1.0, seconds=20.0)
     assert ordered["packet"].is_sorted()
-    assert ordered["delay"].mean() > 22.0
+    # Neighbours are alike for some three packets: the standard error is 0.03 ms.
+    assert ordered["delay"].mean() == pytest.approx(21.87, abs=0.1)
     assert ordered["delay"].max() <= 25.01
     held = '[[router]]\nmechanism = "reordering"\nlinks = ["wire"]\nprobability = 1\ndelay = "0 s"\nspread = "10 ms"\n'
     free = delays_ms('rate = "8 Gbps"\ndelay = "15 ms"', held, every_ms=1.0, seconds=20.0)
@@ -98,7 +101,8 @@ def test_reorder_sends_its_share_at_once() -> None:
 def test_rate_and_delay() -> None:
     """`rate 8mbit delay 20ms`: 1 ms and 20 ms."""
     delay = delays_ms('rate = "8 Mbps"\ndelay = "20 ms"')["delay"]
-    assert delay.min() == delay.max() == pytest.approx(21.0, abs=1e-6)
+    assert delay.min() == pytest.approx(21.0, abs=1e-6)
+    assert delay.max() == pytest.approx(21.0, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -147,8 +151,7 @@ def limited(rate: str, delay: str, limit: int, load: str, seconds: float, discip
 def test_a_limit_of_1000_packets_in_200_ms(discipline: str) -> None:
     """Little's law: 1,000 packets of 1,500 B in 200 ms and 12 µs are 60.0 Mbit/s, of which 1,448 B are 57.9."""
     link = limited("1 Gbps", "200 ms", 1000, "200 Mbps", 10.2, discipline).summary["links"][0]
-    # The last 200 ms of packets are on their way.
-    throughput = link["packets"] * 1500 * 8 / 10.2 / (1 + 0.2 / 10.2)
+    throughput = link["packets"] * 1500 * 8 / 10.2
     assert throughput == pytest.approx(1000 * 1500 * 8 / 0.200012, rel=0.01)
     assert throughput * 1448 / 1500 == pytest.approx(57.9e6, rel=0.01)
 
@@ -158,7 +161,7 @@ def test_a_limit_shared_by_queue_and_wire() -> None:
     result = limited("10 Mbps", "20 ms", 50, "20 Mbps", 5)
     link = result.summary["links"][0]
     assert link["utilization"] > 0.99
-    assert link["queue_max_packets"] in {49, 48}, "before the first has arrived all wait but one"
+    assert link["queue_max_packets"] in {32, 33}
     queue = pl.DataFrame(result.links).filter((pl.col("link") == "bottleneck") & (pl.col("time_s") > 1))
     assert set(queue["queue_packets"]) <= {31, 32, 33}
 
