@@ -113,22 +113,17 @@ def test_who_sent_the_data_is_shown(path: Path) -> None:
 
 
 def test_datagrams_in_fragments_are_a_flow(path: Path) -> None:
-    """8,192 B in six fragments each, 100 ms apart: no queue. RFC 791."""
-    receive = (
-        "import socket; s = socket.socket(type=socket.SOCK_DGRAM)\ns.bind(('', 9)); [s.recv(9999) for _ in range(4)]"
-    )
-    send = (
-        "import socket, time; s = socket.socket(type=socket.SOCK_DGRAM)\n"
-        "for _ in range(4): s.sendto(bytes(8192), ('b', 9)); time.sleep(.1)"
-    )
+    """8,192 B in six fragments each (RFC 791), 100 ms apart: no queue. The receiver asks for them."""
+    bind = "import socket, time; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 9))\n"
+    send = f"{bind}who = s.recvfrom(9)[1]\nfor _ in range(4): s.sendto(bytes(8192), who); time.sleep(.1)"
+    receive = f"{bind}s.sendto(b'go', ('a', 9)); [s.recv(9999) for _ in range(4)]"
     python = sys.executable
-    # The receiver must be there first.
-    late = f"import time; time.sleep(.5)\n{send}"
-    done = emulate(path, "--host", "a", "--", python, "-c", late, "--host", "b", "--", python, "-c", receive)
+    done = emulate(path, "--host", "a", "--", python, "-c", send, "--host", "b", "--", python, "-c", receive)
     assert done.returncode == 0, done.stderr
     [flow] = summary(path)["flows"]
-    assert flow["name"].endswith("-sink1:9 udp")
+    assert (flow["name"], flow["from"]) == ("sink1:9-source1:9 udp", "source1")
     assert (flow["sent_segments"], flow["delivered_segments"], flow["delivered_bytes"]) == (4, 4, 4 * 8192)
+    assert flow["reverse_bytes"] == 2
 
 
 @pytest.fixture(scope="module")
@@ -223,12 +218,12 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (
             ["--sysctl", "net.ipv4.tcp_congestion_control=none", "--", "true"],
             1,
-            "this kernel has no algorithm of that name; loaded are ",
+            "selfclock: host a: sysctl net.ipv4.tcp_congestion_control=none: this kernel has no algorithm of that name",
         ),
         (
             ["--sysctl", "net.core.rmem_max=4096", "--", "true"],
             1,
-            "it belongs to the machine, not to a host; set it there: sysctl -w net.core.rmem_max='4096'",
+            "selfclock: host a: sysctl net.core.rmem_max=4096: it belongs to the machine, not to a host; set it there",
         ),
         (["--sysctl", "tcp", "--", "true"], 2, "selfclock: --sysctl: 'tcp'; write NAME=VALUE"),
         (["--internet", "--", "true"], 2, "selfclock: --internet: needs --outside NAME"),
