@@ -1,4 +1,4 @@
-"""The kernel's Reno and CUBIC as real hosts beside the simulator's, over the paths of suite_rows.py: `make linux-suite`.
+"""The kernel's Reno and CUBIC as real hosts beside the simulator's, over the suite's paths: `make linux-suite`.
 
     python suite.py [--rows 'clean*,short-*'] [--algorithms reno] [--runs 3] [--jobs 2] [--write]
 
@@ -191,7 +191,7 @@ def lines(path: Path, control: str, given: argparse.Namespace) -> list[Line]:
 
 
 def _completions(run: dict[str, Any], segments: int) -> list[float]:
-    """Return completion times of the kernel's transfers of this size, ms; one that never ended counts as endless."""
+    """Return completion times of the kernel's transfers of this size, ms; what never ended counts as endless."""
     ended = [flow for flow in run["flows"] if flow["completion_s"] is not None]
     found = [flow["completion_s"] * 1e3 for flow in ended if flow["delivered_bytes"] == segments * SEGMENT_BYTES]
     return found + [float("inf")] * (len(run["flows"]) - len(ended))
@@ -208,7 +208,9 @@ def _goodput(path: Path, control: str, seed: int, start_s: float) -> float:
 
 def _completion(path: Path, control: str, segments: int) -> float:
     traffic = f'{{ size = "{segments * SEGMENT_BYTES} B" }}'
-    flow = sc.Scenario.parse(path.scenario(ALGORITHMS[control], 1, traffic=traffic, seconds=60)).run().summary["flows"][0]
+    flow = (
+        sc.Scenario.parse(path.scenario(ALGORITHMS[control], 1, traffic=traffic, seconds=60)).run().summary["flows"][0]
+    )
     return float(flow["completion_s"]) * 1e3
 
 

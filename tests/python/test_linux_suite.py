@@ -11,8 +11,8 @@ import selfclock as sc
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "live"))
 
-import suite  # noqa: E402
-from suite_rows import GROUPS  # noqa: E402
+import suite
+from suite_rows import GROUPS
 
 PATHS = [path for paths in GROUPS.values() for path in paths]
 

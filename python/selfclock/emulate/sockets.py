@@ -45,7 +45,7 @@ def default_algorithm() -> str:
 
 def algorithms(diag: socket.socket) -> list[tuple[End, End, str]]:
     """Return own end, peer and congestion control of the TCP connections of a namespace."""
-    found = []
+    found: list[tuple[End, End, str]] = []
     for family in (socket.AF_INET, socket.AF_INET6):
         body = struct.pack("=BBBxI48x", family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_CONG - 1), _STATES)
         head = _HEADER.pack(_HEADER.size + len(body), _SOCK_DIAG_BY_FAMILY, _NLM_F_REQUEST | _NLM_F_DUMP, 1, 0)
