@@ -19,7 +19,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
-  mutants fuzz coverage clean growth live-test live-validation live-endurance quic-scorecards \
+  mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite quic-scorecards \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench
@@ -69,6 +69,8 @@ help:
 	@echo 'make live-test           selfclock emulate as root, and the examples of its page'
 	@echo 'make live-validation     this kernel'"'"'s TCP on the emulator against the simulator, into'
 	@echo '                         docs/validation-linux.md; 12 minutes, as root, on an idle machine'
+	@echo 'make linux-suite         this kernel'"'"'s TCP over the suite of paths against the simulator, into'
+	@echo '                         docs/linux-suite.md; two hours, as root'
 	@echo 'make live-bench          timing accuracy and capacity of selfclock emulate; a minute, as root,'
 	@echo '                         on an idle machine'
 	@echo 'make live-endurance      half an hour at 50 Mbit/s: neither memory nor lateness may grow; as root'
@@ -375,6 +377,10 @@ live-test: build
 # Resumes where it stopped; a late run is repeated.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
+
+# Resumes where it stopped; a late run is repeated.
+linux-suite: build
+	$(BIN)/python tests/live/suite.py --write
 
 live-bench: build
 	$(BIN)/python tests/live/precision.py

@@ -135,7 +135,7 @@ class Scenario:
     def recorded_span_s(self) -> tuple[float, float] | None: ...
     def offered_bytes(self, link: str, times_s: Sequence[float]) -> list[int] | None: ...
     def emulated(self, flows: Sequence[tuple[str, str, str, str, float]]) -> Scenario:
-        """Return the scenario with the flows observed by an emulation: name, from, to, "tcp" or "udp", start in s."""
+        """Return the scenario with the flows seen by an emulation: name, from, to, algorithm or "udp", start in s."""
 
 @final
 class Trunk:
@@ -247,6 +247,15 @@ class Emulator:
         Lets go of the GIL. A signal handler of Python that raises ends it with that exception.
         `Outcome.summary` has the key "emulation", and names and ends of the connections seen in "flows".
         """
+    def tell(
+        self,
+        #: Own address and port, those of the peer, and congestion control of sockets.
+        algorithms: Sequence[tuple[tuple[str, int], tuple[str, int], str]],
+        #: Congestion control of new sockets, by node.
+        defaults: Sequence[tuple[str, str]],
+        notes: Sequence[str],
+    ) -> None:
+        """Add to the results what is known outside, before the run ends."""
     def status(self) -> str:
         """Return the current activity as JSON text, updated ten times a second; from any thread.
 

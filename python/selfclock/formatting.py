@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from selfclock.units import SIZES, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from selfclock.estimate import Estimate
     from selfclock.result import FlowSummary, LinkSummary
@@ -52,6 +52,12 @@ def of_flow(flow: FlowSummary) -> list[str]:
         *(counted(flow[key]) for key in ("retransmitted_segments", "timeouts", "fast_retransmits")),
         *(milliseconds(seconds) for seconds in (flow["rtt_min_s"], flow["rtt_mean_s"], flow["rtt_p95_s"])),
     ]
+
+
+def of_senders(flows: Sequence[FlowSummary]) -> list[str]:
+    """Return the node that sent each flow's data; nothing if that is the first in the name of every flow."""
+    against = any(flow.get("initiator", flow["from"]) != flow["from"] for flow in flows)
+    return [flow["from"] for flow in flows] if against else []
 
 
 def of_failures(flows: Iterable[FlowSummary]) -> list[str]:

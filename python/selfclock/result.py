@@ -79,6 +79,11 @@ FlowSummary = TypedDict(
         "delivery_s": NotRequired[float | None],
         "connections": ConnectionsSummary | None,
         "failure": NotRequired[FailureSummary],
+        # Of an emulation: the node that began, addresses and ports of sender and receiver, and whether
+        # the algorithm was read from the sender's socket or is the default of its host.
+        "initiator": NotRequired[str],
+        "addresses": NotRequired[list[str]],
+        "algorithm_seen": NotRequired[bool],
     },
 )
 """Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""
@@ -120,7 +125,7 @@ class EmulationSummary(TypedDict):
     """Results that only an emulation has."""
 
     lateness: LatenessSummary
-    #: System requests that were refused.
+    #: System requests that were refused, keys of the scenario that do not act, and the like.
     notes: list[str]
 
 

@@ -60,7 +60,7 @@ LOOKS = {
     "imtcp": Look(_BLACK, "$m$", ":"),
     "capacity": Look(_BLACK, "$c$", "-."),
     "udp": Look("#666666", "x"),
-    # For an emulation, whose algorithm is unknown.
+    # For connections of an emulation whose algorithm is unknown.
     "tcp": Look(_BLUE, "$t$"),
 }
 

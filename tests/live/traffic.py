@@ -2,6 +2,7 @@
 
     python traffic.py receive PORT
     python traffic.py send HOST PORT --for 5 --control cubic [--samples FILE.json]
+    python traffic.py transfers HOST PORT --bytes 1448,2896 --repeats 5 --gap 0.05 [--poisson SEED]
     python traffic.py echo PORT
     python traffic.py probe HOST PORT --for 5 [--every 0.003]
 
@@ -12,17 +13,27 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import fcntl
 import json
 import os
+import random
 import selectors
 import socket
 import struct
 import sys
+import termios
 import time
 from pathlib import Path
 
 #: Sampling interval of TCP_INFO, s.
 SAMPLE_S = 0.02
+
+#: How often transfers look whether their data has been acknowledged, s: only their closing waits for
+#: it, not what is measured on the path.
+LOOK_S = 0.002
+
+#: How long transfers may go on after the last has begun, s.
+PATIENCE_S = 20.0
 
 #: Fields of the kernel's `struct tcp_info` (linux/tcp.h): offset and format.
 FIELDS = {
@@ -98,6 +109,60 @@ def send(host: str, port: int, seconds: float, control: str, samples: Path | Non
     connection.close()
 
 
+class _Transfer:
+    """A connection that sends some bytes, and closes when they have been acknowledged.
+
+    A FIN behind the last byte would make the receiver acknowledge that byte at once.
+    """
+
+    def __init__(self, address: tuple[str, int], size: int, control: str) -> None:
+        self.left = size
+        self.socket = socket.socket()
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, control.encode())
+        self.socket.setblocking(False)
+        self.socket.connect_ex(address)
+
+    def send(self) -> bool:
+        """Send what fits; return whether everything is with the kernel. Raises OSError when the connection failed."""
+        try:
+            self.left -= self.socket.send(bytes(self.left))
+        except BlockingIOError:
+            return False
+        return self.left == 0
+
+    def is_acknowledged(self) -> bool:
+        """Return whether the kernel holds nothing more (SIOCOUTQ)."""
+        return struct.unpack("i", fcntl.ioctl(self.socket, termios.TIOCOUTQ, bytes(4)))[0] == 0
+
+
+def transfers(host: str, port: int, planned: list[tuple[int, float]], control: str) -> None:
+    """Begin a transfer of each size, bytes, and wait that long, s, before the next; wait until all have ended."""
+    address = (socket.gethostbyname(host), port)
+    chooser = selectors.DefaultSelector()
+    sent: list[_Transfer] = []
+    following = time.monotonic()
+    until = following + sum(gap_s for _, gap_s in planned) + PATIENCE_S
+    waiting = list(reversed(planned))
+    while (waiting or sent or chooser.get_map()) and time.monotonic() < until:
+        if waiting and time.monotonic() >= following:
+            size, gap_s = waiting.pop()
+            one = _Transfer(address, size, control)
+            chooser.register(one.socket, selectors.EVENT_WRITE, one)
+            following += gap_s
+        for key, _ in chooser.select(min(LOOK_S, max(0.0, following - time.monotonic())) if waiting else LOOK_S):
+            try:
+                done = key.data.send()
+            except OSError:
+                chooser.unregister(key.fileobj)
+                continue
+            if done:
+                chooser.unregister(key.fileobj)
+                sent.append(key.data)
+        for one in [one for one in sent if one.is_acknowledged()]:
+            sent.remove(one)
+            one.socket.close()
+
+
 def echo(port: int) -> None:
     """Echo datagrams until ended."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as here:
@@ -142,16 +207,23 @@ def main() -> None:
     programs = parser.add_subparsers(dest="program", required=True)
     for name in ("receive", "echo"):
         programs.add_parser(name).add_argument("port", type=int)
-    for name in ("send", "probe"):
+    for name in ("send", "transfers", "probe"):
         one = programs.add_parser(name)
         one.add_argument("host")
         one.add_argument("port", type=int)
-        one.add_argument("--for", dest="seconds", type=float, required=True)
-        if name == "send":
+        if name != "transfers":
+            one.add_argument("--for", dest="seconds", type=float, required=True)
+        if name != "probe":
             one.add_argument("--control", default="cubic")
+        if name == "send":
             one.add_argument("--samples", type=Path)
-        else:
+        elif name == "probe":
             one.add_argument("--every", type=float, default=0.003)
+        else:
+            one.add_argument("--bytes", type=lambda text: [int(size) for size in text.split(",")], required=True)
+            one.add_argument("--repeats", type=int, default=1)
+            one.add_argument("--gap", type=float, required=True)
+            one.add_argument("--poisson", type=int, help="seed of random gaps; without it they are equal")
     given = parser.parse_args()
     if given.program == "receive":
         receive(given.port)
@@ -159,6 +231,11 @@ def main() -> None:
         echo(given.port)
     elif given.program == "send":
         send(given.host, given.port, given.seconds, given.control, given.samples)
+    elif given.program == "transfers":
+        gaps = random.Random(given.poisson)  # noqa: S311  a schedule, no secret
+        sizes = given.bytes * given.repeats
+        at = [given.gap if given.poisson is None else gaps.expovariate(1 / given.gap) for _ in sizes]
+        transfers(given.host, given.port, list(zip(sizes, at, strict=True)), given.control)
     else:
         probe(given.host, given.port, given.seconds, given.every)
 

@@ -74,6 +74,8 @@ def wires(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
         )
     if chance(draw, 4):
         wire["jitter"] = milliseconds(draw, 0, 20)
+    if chance(draw, 6):
+        wire["total_limit"] = f"{draw(st.integers(1, 60))} packets"
     if chance(draw, 5):
         del wire["rate"]
         wire["delivery_trace"] = draw(traces(rate))
@@ -248,6 +250,7 @@ def routers(draw: st.DrawFn, rate: int, links: list[str], duration_ms: int) -> d
         {**draw(losses(duration_ms)), **where},
         {**draw(tampering()), **where},
         {"mechanism": "reordering", "probability": 0.1, "delay": milliseconds(draw, 1, 40), **where},
+        {"mechanism": "reordering", "probability": 1, "delay": "0 s", "spread": milliseconds(draw, 1, 40), **where},
         {"mechanism": "ack-thinning", "interval": "8 ms", **where},
         {"mechanism": "csfq", **where},
         {"mechanism": "forwarding-limit", "packets_per_second": 300, "limit": "10 packets", **where},

@@ -97,6 +97,35 @@ def test_a_datagram_there_and_back_takes_two_delays(path: Path) -> None:
     assert "s emulated with" in done.stderr
 
 
+def test_who_sent_the_data_is_shown(path: Path) -> None:
+    """As `iperf3 -R`: the client opens the connection, the server sends. The row's name begins with the client."""
+    serve = "import socket; s = socket.create_server(('', 80)).accept()[0]; s.sendall(bytes(100_000)); s.close()"
+    fetch = "import socket; s = socket.create_connection(('b', 80))\nwhile s.recv(65536): pass"
+    python = sys.executable
+    done = emulate(path, "--host", "b", "--", python, "-c", serve, "--host", "a", "--", python, "-c", fetch)
+    assert done.returncode == 0, done.stderr
+    [flow] = summary(path)["flows"]
+    assert (flow["initiator"], flow["from"], flow["delivered_bytes"]) == ("source1", "sink1", 100_000)
+    assert [address.rsplit(":", 1)[0] for address in flow["addresses"]] == ["10.201.0.2", "10.201.0.1"]
+    assert flow["addresses"][0].endswith(":80")
+    assert "data" in done.stderr
+    assert " sink1 " in done.stderr
+
+
+def test_datagrams_in_fragments_are_a_flow(path: Path) -> None:
+    """8,192 B in six fragments each (RFC 791), 100 ms apart: no queue. The receiver asks for them."""
+    bind = "import socket, time; s = socket.socket(type=socket.SOCK_DGRAM); s.bind(('', 9))\n"
+    send = f"{bind}who = s.recvfrom(9)[1]\nfor _ in range(4): s.sendto(bytes(8192), who); time.sleep(.1)"
+    receive = f"{bind}s.sendto(b'go', ('a', 9)); [s.recv(9999) for _ in range(4)]"
+    python = sys.executable
+    done = emulate(path, "--host", "a", "--", python, "-c", send, "--host", "b", "--", python, "-c", receive)
+    assert done.returncode == 0, done.stderr
+    [flow] = summary(path)["flows"]
+    assert (flow["name"], flow["from"]) == ("sink1:9-source1:9 udp", "source1")
+    assert (flow["sent_segments"], flow["delivered_segments"], flow["delivered_bytes"]) == (4, 4, 4 * 8192)
+    assert flow["reverse_bytes"] == 2
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The directory of a recorded transfer that fills the queue."""
@@ -113,7 +142,8 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_transfer_is_a_flow_of_the_result(recorded: Path) -> None:
     result = sc.Result.load(recorded)
     [flow] = result.summary["flows"]
-    assert flow["algorithm"] == "tcp"
+    assert (flow["algorithm"], flow["algorithm_seen"]) == ("reno", True), "the sender's socket has said so"
+    assert (flow["initiator"], flow["from"]) == ("source1", "source1")
     assert flow["timeouts"] is None, "only the sender knows"
     # At most the link's payload, 1448 of 1500 bytes, and at least what slow start sends in a
     # second.
@@ -126,6 +156,7 @@ def test_a_transfer_is_a_flow_of_the_result(recorded: Path) -> None:
     assert result.scenario.flow_names == [flow["name"]]
     page = (recorded / "report.html").read_text(encoding="utf-8")
     assert "s emulated" in page
+    assert "flow.congestion_control" in page
     assert 'aria-label="Lateness"' in page
     assert result.plot.overview().column[0].y.label == "in flight (segments)"
     for host in ("source1", "sink1"):
@@ -184,6 +215,16 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (["--for", "30", "--", "true"], 2, "selfclock: --for: '30' is not a time; write a time such as"),
         (["--p99", "0 s", "--", "true"], 2, "selfclock: --p99: '0 s' is not a time above 0"),
         (["--sysctl", "tcp=1", "--", "true"], 1, "selfclock: host a: sysctl tcp: there is none of that name"),
+        (
+            ["--sysctl", "net.ipv4.tcp_congestion_control=none", "--", "true"],
+            1,
+            "selfclock: host a: sysctl net.ipv4.tcp_congestion_control=none: this kernel has no algorithm of that name",
+        ),
+        (
+            ["--sysctl", "net.core.rmem_max=4096", "--", "true"],
+            1,
+            "selfclock: host a: sysctl net.core.rmem_max=4096: it belongs to the machine, not to a host; set it there",
+        ),
         (["--sysctl", "tcp", "--", "true"], 2, "selfclock: --sysctl: 'tcp'; write NAME=VALUE"),
         (["--internet", "--", "true"], 2, "selfclock: --internet: needs --outside NAME"),
         (["--outside", "a", "--", "true"], 2, "selfclock: --outside a: it is this machine; start its programs"),

@@ -193,6 +193,24 @@ def test_captures_have_real_packets(tmp_path: Path) -> None:
     assert set(got) <= set(sent)
 
 
+def test_a_capture_is_in_order_of_time(tmp_path: Path) -> None:
+    """Of a host that sends while packets arrive: one that was read before others were written had come after them."""
+    from scapy.utils import PcapNgReader  # noqa: PLC0415
+
+    back = bytearray(datagram(0, size=100))
+    back[12:20] = back[16:20] + back[12:16]
+    with ends(scenario(), captures=[("sink1", tmp_path / "sink1.pcapng")]) as both:
+        for number in range(3000):
+            both.source.send(datagram(number, size=200))
+            both.sink.send(bytes(back))
+            time.sleep(0.0002)
+        both.end()
+    with PcapNgReader(str(tmp_path / "sink1.pcapng")) as reader:
+        times = [packet.time for packet in reader]
+    assert len(times) > 3000
+    assert times == sorted(times)
+
+
 @pytest.mark.parametrize("discipline", [each["name"] for each in json.loads(_core.queues())])
 def test_a_record_of_every_discipline_is_replayed(discipline: str, tmp_path: Path) -> None:
     """A burst at 40 Mbit/s, half of which is ECN-capable: the queue drops or marks, and the simulator does the same."""
@@ -253,6 +271,68 @@ def test_status() -> None:
     assert 0 < bottleneck["rate_bps"] < 2.1e7
     assert 0 < status["packets"] <= 400
     assert status["flows"] == 1
+
+
+def fragments(number: int, size: int = 3000, port: int = 4000) -> list[bytes]:
+    """Return a datagram with this payload as IP fragments (RFC 791) of at most 1,500 B."""
+    whole = struct.pack("!HHHH", port, 5000, size + 8, 0) + bytes(size)
+    found = []
+    for at in range(0, len(whole), 1480):
+        part = whole[at : at + 1480]
+        more = 0x2000 if at + 1480 < len(whole) else 0
+        packet = bytearray(datagram(number, size=20 + len(part) + 8))[: 20 + len(part)]
+        packet[2:4] = struct.pack("!H", 20 + len(part))
+        packet[6:8] = struct.pack("!H", at // 8 | more)
+        packet[20:] = part
+        found.append(bytes(packet))
+    return found
+
+
+def test_fragments_belong_to_their_datagrams() -> None:
+    """Of two flows. Of one datagram the last fragment never comes: it was sent, and is not delivered."""
+    packets = [
+        part for number in range(20) for part in fragments(number, port=4000 + number % 2)[: 2 if number == 7 else None]
+    ]
+    with ends(scenario()) as both:
+        both.send(len(packets), 0.002, packets.__getitem__)
+        _, summary = both.end()
+    assert summary["emulation"]["refused"] == 0
+    found = [
+        (flow["name"], flow["sent_segments"], flow["delivered_segments"], flow["delivered_bytes"])
+        for flow in summary["flows"]
+    ]
+    assert found == [
+        ("source1:4000-sink1:5000 udp", 10, 10, 30_000),
+        ("source1:4001-sink1:5000 udp", 10, 9, 27_000),
+    ]
+
+
+def test_algorithms_are_those_of_the_senders_sockets() -> None:
+    """A SYN makes a TCP connection. What nobody has seen has the default of its host, and a note says so."""
+
+    def syn(number: int) -> bytes:
+        packet = bytearray(datagram(number, port=4000 + number, size=40))
+        packet[9] = 6
+        packet[20:] = struct.pack("!HHIIBBHHH", 4000 + number, 5000, 1, 0, 0x50, 2, 1000, 0, 0)
+        return bytes(packet)
+
+    with ends(scenario()) as both:
+        both.send(2, 0.01, syn)
+        both.emulator.tell(
+            [(("10.0.0.1", 4001), ("10.0.0.2", 5000), "cubic"), (("10.0.0.2", 5000), ("10.0.0.1", 4001), "bbr")],
+            [("source1", "reno")],
+            ["said outside"],
+        )
+        outcome, summary = both.end()
+    assert [(flow["algorithm"], flow["algorithm_seen"]) for flow in summary["flows"]] == [
+        ("reno", False),
+        ("cubic", True),
+    ]
+    assert summary["flows"][1]["addresses"] == ["10.0.0.1:4001", "10.0.0.2:5000"]
+    said, unseen = summary["emulation"]["notes"][-2:]
+    assert said == "said outside"
+    assert "asked for their algorithm: 1; " in unseen
+    assert scenario().emulated(outcome)._core.algorithm_names == ["reno", "cubic"]
 
 
 def test_connections_share_places_when_all_are_taken() -> None:
@@ -330,9 +410,9 @@ def test_errors_say_what_is_allowed(hosts: list[Any], settings: dict[str, Any], 
 
 def test_a_scenario_with_the_flows_that_were_seen() -> None:
     given = scenario()._core
-    seen = given.emulated([("web", "sink1", "source1", "tcp", 0.5), ("call", "source1", "sink1", "udp", 1.0)])
+    seen = given.emulated([("web", "sink1", "source1", "bbr", 0.5), ("call", "source1", "sink1", "udp", 1.0)])
     assert seen.flow_names == ["web", "call"]
-    assert seen.algorithm_names == ["tcp", "udp"]
+    assert seen.algorithm_names == ["bbr", "udp"]
     assert seen.text == given.text
     network = json.loads(seen.network)
     links = [link["name"] for link in network["links"]]

@@ -6,7 +6,7 @@ use crate::paths::{Path, Paths};
 use crate::samples::{MOST_SAMPLES, Sample, Sampler, halve};
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 /// Maximum number of connections in results; queues and routers process the others, too.
 pub const MOST_CONNECTIONS: usize = 100_000;
@@ -60,6 +60,9 @@ pub struct Connection {
     pub owns_slot: bool,
     /// Protocol number of IP.
     pub protocol: u8,
+    /// The end that began it, and addresses and ports of both.
+    pub initiator: usize,
+    pub addresses: [SocketAddr; 2],
     /// First and last packet.
     pub start: Time,
     pub last: Time,
@@ -171,9 +174,16 @@ impl Connections {
         }
     }
 
-    /// The connection of a packet on this path, created by its first packet. `names`: of the
-    /// sending host, and of the other.
-    pub fn of(&mut self, now: Time, header: &Header, path: usize, paths: &Paths, names: [&str; 2]) -> Place {
+    /// The connection of a packet from this end of this path, created by its first packet. `names`:
+    /// of the sending host, and of the other.
+    pub fn of(
+        &mut self,
+        now: Time,
+        header: &Header,
+        (path, end): (usize, usize),
+        paths: &Paths,
+        names: [&str; 2],
+    ) -> Place {
         let key = Key::of(header);
         let known = self.by_key.get(&key).copied().filter(|&index| !self.begins_anew(index, header));
         if let Some(index) = known {
@@ -195,12 +205,16 @@ impl Connections {
             }
         };
         let name = self.name(header, names);
+        let mut addresses = [SocketAddr::from(header.source), SocketAddr::from(header.destination)];
+        addresses.rotate_left(end);
         self.all.push(Connection {
             name,
             path,
             slot,
             owns_slot,
             protocol: header.protocol,
+            initiator: end,
+            addresses,
             start: now,
             last: now,
             over: false,

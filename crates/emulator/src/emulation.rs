@@ -3,6 +3,7 @@
 
 use crate::connection::{Connection, Connections, Place};
 use crate::error::EmulationError;
+use crate::fragment::{Datagram, Fragment, Fragments};
 use crate::header::{Header, Segment, set_ce, set_window};
 use crate::lateness::Lateness;
 use crate::paths::{Paths, Seen, emulated};
@@ -62,6 +63,8 @@ struct Load {
     ecn: Codepoint,
     payload: u32,
     segment: Option<Segment>,
+    /// The part of a datagram that it carries.
+    fragment: Option<(Datagram, Fragment)>,
     /// Shift of its window, if known and changeable.
     shift: Option<u8>,
 }
@@ -99,6 +102,7 @@ pub struct Emulation {
     paths: Paths,
     wires: Wires<Box<Load>>,
     connections: Connections,
+    fragments: Fragments,
     lateness: Lateness,
     packets: u64,
     ignored: Ignored,
@@ -152,6 +156,7 @@ impl Emulation {
             paths,
             wires,
             connections,
+            fragments: Fragments::default(),
             lateness: Lateness::default(),
             packets: 0,
             ignored: Ignored::default(),
@@ -173,7 +178,7 @@ impl Emulation {
     /// [`Emulation::advance`].
     pub fn send(&mut self, now: Time, host: usize, bytes: &[u8]) {
         self.packets += 1;
-        let Some(header) = Header::read(bytes) else {
+        let Some(mut header) = Header::read(bytes) else {
             self.ignored.unreadable += 1;
             return;
         };
@@ -185,11 +190,17 @@ impl Emulation {
             self.ignored.without_path += 1;
             return;
         };
+        let fragment = self.fragments.on_sent(now, &mut header);
+        let begins_datagram = fragment.is_none_or(|(_, fragment)| fragment.offset == 0);
         let names = [&self.hosts[host].name, &self.hosts[to].name].map(String::as_str);
-        let Place { connection, slot } = self.connections.of(now, &header, path, &self.paths, names);
+        let end = usize::from(!forward);
+        let place = self.connections.of(now, &header, (path, end), &self.paths, names);
+        let Place { connection, slot } = place;
+        if let Some((datagram, _)) = fragment.filter(|_| begins_datagram) {
+            self.fragments.belongs(datagram, connection);
+        }
         let size = u16::try_from(bytes.len()).unwrap_or(u16::MAX);
         let mut parcel = Parcel { ecn: header.ecn, payload: header.payload, ..Parcel::datagram(size) };
-        let end = usize::from(!forward);
         let mut shift = None;
         if let Some(index) = connection {
             self.connections.touch(index, now);
@@ -200,7 +211,7 @@ impl Emulation {
                     shift = connection.shift(end).filter(|_| !segment.syn);
                 }
                 None => {
-                    connection.data[end].segments += 1;
+                    connection.data[end].segments += u64::from(begins_datagram);
                     parcel.sequence = connection.data[end].sent;
                     connection.data[end].sent += u64::from(header.payload);
                 }
@@ -210,12 +221,22 @@ impl Emulation {
         }
         let Header { ecn, payload, segment, .. } = header;
         let mut load = self.spare.pop().unwrap_or_else(|| {
-            Box::new(Load { bytes: Vec::new(), connection, end, to, ecn, payload, segment: None, shift })
+            Box::new(Load {
+                bytes: Vec::new(),
+                connection,
+                end,
+                to,
+                ecn,
+                payload,
+                segment: None,
+                fragment,
+                shift,
+            })
         });
         let mut kept = std::mem::take(&mut load.bytes);
         kept.clear();
         kept.extend_from_slice(bytes);
-        *load = Load { bytes: kept, connection, end, to, ecn, payload, segment, shift };
+        *load = Load { bytes: kept, connection, end, to, ecn, payload, segment, fragment, shift };
         let direction = if forward { Direction::Forward } else { Direction::Backward };
         self.wires.send(now, slot, direction, &parcel, load);
     }
@@ -239,7 +260,7 @@ impl Emulation {
     /// Runs everything up to `now`. `deliver` gets each arrived packet, in the order of time, and
     /// returns when its host received it; `None` if the host refused it.
     pub fn advance(&mut self, now: Time, mut deliver: impl FnMut(Delivery<'_>) -> Option<Time>) {
-        let Self { wires, connections, lateness, ignored, spare, .. } = self;
+        let Self { wires, connections, fragments, lateness, ignored, spare, .. } = self;
         for Left { fate, load, .. } in wires.advance(now) {
             let mut load = load;
             let connection = load.connection;
@@ -257,6 +278,12 @@ impl Emulation {
                             if let Some(index) = connection {
                                 connections.touch(index, done);
                                 arrived(connections.get_mut(index), done, ecn, &load);
+                            }
+                            let whole = load
+                                .fragment
+                                .and_then(|(datagram, fragment)| fragments.on_arrived(datagram, fragment));
+                            if let Some((index, payload)) = whole {
+                                connections.get_mut(index).data[load.end].on_whole_datagram(payload);
                             }
                         }
                         None => ignored.refused += 1,
@@ -317,7 +344,7 @@ impl Emulation {
                 name: connection.name.clone(),
                 from,
                 to,
-                is_tcp: connection.is_tcp(),
+                algorithm: connection.is_tcp().then(|| "tcp".to_owned()),
                 start: connection.start,
             });
             flows.push(flow_report(
@@ -417,14 +444,16 @@ fn change(load: &mut Load, ecn: Codepoint, receive_window: Option<u64>) {
 fn arrived(connection: &mut Connection, done: Time, ecn: Codepoint, load: &Load) {
     connection.marked += u64::from(ecn == Codepoint::Ce && load.ecn != Codepoint::Ce);
     let end = load.end;
-    if load.payload > 0 || load.segment.is_none() {
-        connection.data[end].on_arrived(load.payload, load.bytes.len() as u64);
+    let size = load.bytes.len() as u64;
+    if load.fragment.is_some() {
+        connection.data[end].arrived_bytes += size;
+    } else if load.segment.is_none() {
+        connection.data[end].arrived_bytes += size;
+        connection.data[end].on_whole_datagram(load.payload);
+    } else if load.payload > 0 {
+        connection.data[end].on_arrived(load.payload, size);
     }
-    let Some(segment) = &load.segment else {
-        let data = &mut connection.data[end];
-        data.acknowledged = data.arrived_payload;
-        return;
-    };
+    let Some(segment) = &load.segment else { return };
     let Some(number) = segment.acknowledgement else { return };
     let data = &mut connection.data[1 - end];
     data.on_begun(done);

@@ -1,6 +1,7 @@
 //! Headers of a real packet: the fields that are read and modified.
 
-use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
+use crate::fragment::Fragment;
+use etherparse::{Ipv6ExtensionSlice, NetSlice, SlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use selfclock_simulator::record::packets::{Codepoint, MAXIMUM_SACK_BLOCKS};
 use std::net::IpAddr;
 
@@ -8,11 +9,14 @@ use std::net::IpAddr;
 pub const TCP: u8 = 6;
 /// See [`TCP`].
 pub const UDP: u8 = 17;
+/// See [`TCP`]: that of IPv4, and of IPv6.
+const ICMP: [u8; 2] = [1, 58];
 
 /// Fields read from a packet's headers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Source address and port: of ICMP the identifier of an echo, else 0.
+    /// Source address and port: of ICMP the identifier of an echo, else 0; 0 in fragments other than
+    /// the first.
     pub source: (IpAddr, u16),
     /// Destination address and port.
     pub destination: (IpAddr, u16),
@@ -26,6 +30,8 @@ pub struct Header {
     pub payload: u32,
     /// The TCP segment, unless a fragment.
     pub segment: Option<Segment>,
+    /// The part of a datagram that it carries, unless a whole one.
+    pub fragment: Option<Fragment>,
 }
 
 /// Fields read from a TCP header.
@@ -73,6 +79,7 @@ impl Header {
             NetSlice::Arp(_) => return None,
         };
         let inner = sliced.ip_payload()?;
+        let fragment = fragment(sliced.net.as_ref()?, inner.payload.len() as u32);
         let (ports, payload, segment) = match &sliced.transport {
             Some(TransportSlice::Tcp(tcp)) => {
                 let ports = (tcp.source_port(), tcp.destination_port());
@@ -85,6 +92,9 @@ impl Header {
                 let echo = echo_identifier(inner.payload);
                 ((echo, echo), inner.payload.len(), None)
             }
+            None if fragment.is_some_and(|fragment| fragment.offset == 0) => {
+                first_fragment(inner.ip_number.0, inner.payload)
+            }
             Some(TransportSlice::Igmp(_)) | None => ((0, 0), inner.payload.len(), None),
         };
         Some(Self {
@@ -95,6 +105,7 @@ impl Header {
             ecn: Codepoint::ALL[usize::from(ecn)],
             payload: payload as u32,
             segment,
+            fragment,
         })
     }
 }
@@ -125,6 +136,39 @@ impl Segment {
             scale: scale.map(|shift| shift.min(14)),
             sack,
         }
+    }
+}
+
+/// The part of a datagram in an IP packet with this many bytes behind its headers; `None` if whole.
+fn fragment(net: &NetSlice<'_>, length: u32) -> Option<Fragment> {
+    let (identification, offset, more) = match net {
+        NetSlice::Ipv4(ip) => {
+            let header = ip.header();
+            (header.identification().into(), header.fragments_offset(), header.more_fragments())
+        }
+        NetSlice::Ipv6(ip) => ip.extensions().clone().into_iter().find_map(|extension| match extension {
+            Ipv6ExtensionSlice::Fragment(header) => {
+                Some((header.identification(), header.fragment_offset(), header.more_fragments()))
+            }
+            _ => None,
+        })?,
+        NetSlice::Arp(_) => return None,
+    };
+    let offset = u32::from(offset.value()) * 8;
+    (offset > 0 || more).then_some(Fragment { identification, offset, length, more })
+}
+
+/// Ports and payload of the first fragment of a datagram.
+fn first_fragment(protocol: u8, inner: &[u8]) -> ((u16, u16), usize, Option<Segment>) {
+    match inner {
+        [a, b, c, d, _, _, _, _, payload @ ..] if protocol == UDP => {
+            ((u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])), payload.len(), None)
+        }
+        _ if ICMP.contains(&protocol) => {
+            let echo = echo_identifier(inner);
+            ((echo, echo), inner.len(), None)
+        }
+        _ => ((0, 0), inner.len(), None),
     }
 }
 
@@ -246,6 +290,47 @@ mod tests {
                 assert_eq!(header.segment.expect("TCP").window, window);
             }
         }
+    }
+
+    /// Of a datagram of 3,000 bytes in three fragments, the first has the ports. By hand from RFC 791
+    /// and RFC 8200: offsets count units of 8 bytes.
+    #[test]
+    fn fragments_are_read() {
+        for version in [4, 6] {
+            for (offset, more, ports, payload) in
+                [(0, true, (4000, 5000), 1472), (1480, true, (0, 0), 1480), (2960, false, (0, 0), 48)]
+            {
+                let inner = if offset == 0 { payload + 8 } else { payload };
+                let mut packet = if version == 4 {
+                    let mut ip =
+                        vec![0x45, 0, 0, 0, 0x12, 0x34, 0, 0, 64, UDP, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+                    ip[2..4].copy_from_slice(&(20 + inner as u16).to_be_bytes());
+                    let field = (offset / 8) as u16 | if more { 0x2000 } else { 0 };
+                    ip[6..8].copy_from_slice(&field.to_be_bytes());
+                    ip
+                } else {
+                    let mut ip = vec![0x60, 0, 0, 0, 0, 0, 44, 64];
+                    ip[4..6].copy_from_slice(&(8 + inner as u16).to_be_bytes());
+                    ip.extend([1; 16]);
+                    ip.extend([2; 16]);
+                    ip.extend([UDP, 0]);
+                    ip.extend((offset as u16 | u16::from(more)).to_be_bytes());
+                    ip.extend([0, 0, 0x12, 0x34]);
+                    ip
+                };
+                if offset == 0 {
+                    packet.extend([4000_u16, 5000, 3008, 0].map(u16::to_be_bytes).concat());
+                }
+                packet.extend(vec![7; payload]);
+                let header = Header::read(&packet).expect("a packet");
+                assert_eq!((header.source.1, header.destination.1), ports, "IPv{version}, {offset}");
+                assert_eq!((header.protocol, header.payload as usize), (UDP, payload));
+                let length = inner as u32;
+                let expected = Fragment { identification: 0x1234, offset, length, more };
+                assert_eq!(header.fragment, Some(expected));
+            }
+        }
+        assert_eq!(Header::read(&tcp_packet(4, 1, b"whole")).expect("a packet").fragment, None);
     }
 
     #[test]

@@ -40,7 +40,7 @@ pub struct Data {
     /// have read.
     pub read: u64,
     /// Segments with payload, or datagrams, handed to the path; retransmissions among them;
-    /// arrivals.
+    /// arrivals. A datagram in fragments is one, and arrives when all of them have.
     pub segments: u64,
     pub retransmitted: u64,
     pub arrived_segments: u64,
@@ -179,6 +179,13 @@ impl Data {
         self.arrived_segments += 1;
         self.arrived_payload += u64::from(payload);
         self.arrived_bytes += size;
+    }
+
+    /// A datagram with this payload has arrived whole, which nobody acknowledges.
+    pub fn on_whole_datagram(&mut self, payload: u32) {
+        self.arrived_segments += 1;
+        self.arrived_payload += u64::from(payload);
+        self.acknowledged = self.arrived_payload;
     }
 
     /// Payload that the sender knows to have arrived, in order or not.

@@ -159,11 +159,12 @@ fn placeholder(scenario: &Plan, path: &Path) -> TcpPlan {
     let same = scenario.flows.iter().filter(|flow| (flow.from, flow.to) == (path.from, path.to));
     let same = same.filter(|flow| flow.dscp == path.dscp).find_map(|flow| flow.protocol.tcp());
     let transport = same.map_or_else(Transport::modern, |tcp| tcp.transport.clone());
-    tcp(Transport { timestamps: false, undo: false, ..transport })
+    tcp("tcp", Transport { timestamps: false, undo: false, ..transport })
 }
 
-fn tcp(transport: Transport) -> TcpPlan {
-    TcpPlan { control: Selection::default(), control_name: "tcp".to_owned(), source: Source::Bulk, transport }
+fn tcp(algorithm: &str, transport: Transport) -> TcpPlan {
+    let control_name = algorithm.to_owned();
+    TcpPlan { control: Selection::default(), control_name, source: Source::Bulk, transport }
 }
 
 fn flow(name: String, from: usize, to: usize) -> FlowPlan {
@@ -194,14 +195,14 @@ pub struct Seen {
     pub from: usize,
     /// The node at the other end.
     pub to: usize,
-    /// Whether it was a TCP connection.
-    pub is_tcp: bool,
+    /// The algorithm of its sender, "tcp" if unknown; `None` if it was no TCP connection.
+    pub algorithm: Option<String>,
     /// Its first packet.
     pub start: Time,
 }
 
 /// The plan with the flows observed by an emulation in place of its own, for tables and figures.
-/// Its flows cannot be run: their algorithm and transport settings are unknown.
+/// Its flows cannot be run: their transport settings are unknown.
 pub fn emulated(plan: &Plan, seen: &[Seen]) -> Plan {
     let pairs: Vec<_> = seen.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
     let routes = plan.routes(&pairs);
@@ -209,9 +210,9 @@ pub fn emulated(plan: &Plan, seen: &[Seen]) -> Plan {
         let way = |number: usize| ways[number].clone().unwrap_or_default();
         let mut flow =
             FlowPlan { forward: way(0), start: seen.start, ..flow(seen.name.clone(), seen.from, seen.to) };
-        if seen.is_tcp {
+        if let Some(algorithm) = &seen.algorithm {
             flow.reverse = way(1);
-            flow.protocol = Protocol::Tcp(tcp(Transport::modern()).into());
+            flow.protocol = Protocol::Tcp(tcp(algorithm, Transport::modern()).into());
         }
         flow
     });

@@ -244,11 +244,12 @@ impl Relay {
                 };
                 found = true;
                 let now = self.clock.now();
-                self.depart(now);
-                self.emulation.send(now, host, &buffer[..length]);
+                // Before departures, whose times are those at which they have been written.
                 if self.settings.captured[host] {
                     self.captured.add(host, true, now, &buffer[..length]);
                 }
+                self.depart(now);
+                self.emulation.send(now, host, &buffer[..length]);
             }
         }
         Ok(found)

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::header::TCP;
 use crate::lateness::LatenessReport;
-use crate::paths::Seen;
+use crate::paths::{Seen, emulated};
 use crate::samples::FlowColumns;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::plan::Plan;
@@ -11,6 +11,8 @@ use selfclock_simulator::record::packets::Packets;
 use selfclock_simulator::record::series::{LinkSample, Sampled};
 use selfclock_simulator::record::summary::LinkSummary;
 use serde::Serialize;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 
 /// Results of an emulation.
 #[derive(Clone, Debug)]
@@ -27,6 +29,43 @@ pub struct Outcome {
     pub link_series: Sampled<LinkSample>,
     /// Packet events not yet taken.
     pub packets: Packets,
+}
+
+/// What the kernels of the hosts say about their connections, and what the caller has to add.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Congestion control of the sockets with these addresses: own, peer.
+    pub algorithms: BTreeMap<[SocketAddr; 2], String>,
+    /// That of new sockets on each host, by node.
+    pub defaults: BTreeMap<String, String>,
+    /// Notes for the results.
+    pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// Names the algorithms of TCP connections: that of the sender's socket, or, if nobody has seen
+    /// that, the default of its host.
+    pub fn add(&mut self, told: Told) {
+        let mut unseen = 0;
+        for (flow, seen) in self.report.flows.iter_mut().zip(&mut self.seen) {
+            let Some(name) = &mut seen.algorithm else { continue };
+            let of_socket = told.algorithms.get(&flow.addresses);
+            flow.algorithm_seen = of_socket.is_some();
+            if let Some(found) = of_socket.or_else(|| told.defaults.get(&flow.from)) {
+                found.clone_into(name);
+                found.clone_into(&mut flow.algorithm);
+                unseen += u64::from(of_socket.is_none());
+            }
+        }
+        self.plan = emulated(&self.plan, &self.seen);
+        self.report.emulation.notes.extend(told.notes);
+        if unseen > 0 {
+            self.report.emulation.notes.push(format!(
+                "TCP connections that ended before their kernel was asked for their algorithm: {unseen}; \
+                 they have the default of the sending host"
+            ));
+        }
+    }
 }
 
 /// Totals of an emulation, under the names of [`selfclock_simulator::record::summary::Summary`].
@@ -55,12 +94,19 @@ pub struct Report {
 pub struct FlowReport {
     /// Initiator and its port, the other host and its port.
     pub name: String,
-    /// "tcp" or "udp": no algorithm is known.
+    /// The congestion control of the sender's kernel, "tcp" if unknown; "udp" for all other
+    /// protocols.
     pub algorithm: String,
+    /// Whether that was read from its socket; otherwise it is the default of the host.
+    pub algorithm_seen: bool,
     /// Node that sends data.
     pub from: String,
     /// Node that receives it.
     pub to: String,
+    /// Node that began: the first in the name.
+    pub initiator: String,
+    /// Addresses and ports of sender and receiver.
+    pub addresses: [SocketAddr; 2],
     /// Payload that the receiver acknowledged (UDP: that arrived), over the time from the first
     /// packet to completion, or to the end of the run (UDP: to its last packet).
     pub goodput_bps: f64,
@@ -165,8 +211,11 @@ pub(crate) fn flow_report(
     FlowReport {
         name: connection.name.clone(),
         algorithm: if is_tcp { "tcp" } else { "udp" }.to_owned(),
+        algorithm_seen: false,
         from: from.to_owned(),
         to: to.to_owned(),
+        initiator: if connection.initiator == direction { from } else { to }.to_owned(),
+        addresses: [connection.addresses[direction], connection.addresses[1 - direction]],
         goodput_bps: rate(delivered_bytes),
         throughput_bps: rate(data.arrived_bytes),
         delivered_segments: (!is_tcp).then_some(data.arrived_segments),

@@ -18,6 +18,9 @@ create_exception!(
 /// Name, descriptor of the TUN device and addresses of a host.
 type HostArguments = (String, i32, Vec<String>);
 
+/// Address and port.
+pub type Address = (std::net::IpAddr, u16);
+
 /// Path of a table, and its metadata.
 type TableArguments = (PathBuf, Vec<(String, String)>);
 
@@ -78,6 +81,17 @@ impl Emulator {
         self.0.run(py, stop_fd)
     }
 
+    /// Adds what is known outside: congestion control of sockets (own address and port, peer's,
+    /// name), default of each host by node, notes.
+    fn tell(
+        &self,
+        algorithms: Vec<(Address, Address, String)>,
+        defaults: Vec<(String, String)>,
+        notes: Vec<String>,
+    ) -> PyResult<()> {
+        self.0.tell(algorithms, defaults, notes)
+    }
+
     /// Progress as JSON text.
     fn status(&self) -> PyResult<String> {
         self.0.status()
@@ -91,7 +105,7 @@ mod running;
 /// Unavailable elsewhere.
 #[cfg(not(target_os = "linux"))]
 mod running {
-    use super::{Arguments, EmulationError, Outcome};
+    use super::{Address, Arguments, EmulationError, Outcome};
     use pyo3::prelude::*;
     use selfclock_simulator::plan::Plan;
     use std::convert::Infallible;
@@ -106,6 +120,14 @@ mod running {
             )))
         }
         pub fn run(&self, _: Python<'_>, _: i32) -> PyResult<Outcome> {
+            match self.0 {}
+        }
+        pub fn tell(
+            &self,
+            _: Vec<(Address, Address, String)>,
+            _: Vec<(String, String)>,
+            _: Vec<String>,
+        ) -> PyResult<()> {
             match self.0 {}
         }
         pub fn status(&self) -> PyResult<String> {

@@ -1,7 +1,7 @@
 //! The emulator on Linux: a thread relays, another writes records, and Python's thread waits for
 //! both.
 
-use super::{Arguments, EmulationError};
+use super::{Address, Arguments, EmulationError};
 use crate::outcome::Outcome;
 use crate::packet_file::{PacketFiles, PacketWriter};
 use crate::run::PATIENCE;
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use selfclock_congestion::units::Duration;
 use selfclock_emulator::capture::Capture;
 use selfclock_emulator::relay::{Relay, Settings as Driving, Status, Taken};
-use selfclock_emulator::{Bound, Emulation, EmulationError as Failure, Host, Settings};
+use selfclock_emulator::{Bound, Emulation, EmulationError as Failure, Host, Settings, Told};
 use selfclock_simulator::plan::Plan;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -30,6 +30,7 @@ const LONGEST_S: f64 = 30.0 * 86_400.0;
 pub struct Running {
     ready: Mutex<Option<Ready>>,
     status: Mutex<Status>,
+    told: Mutex<Told>,
 }
 
 struct Ready {
@@ -109,7 +110,21 @@ impl Running {
         let files =
             packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures: Vec::new() });
         let ready = Ready { relay, plan, files, captures };
-        Ok(Self { ready: Mutex::new(Some(ready)), status: Mutex::new(Status::default()) })
+        Ok(Self { ready: Mutex::new(Some(ready)), status: Mutex::default(), told: Mutex::default() })
+    }
+
+    pub fn tell(
+        &self,
+        algorithms: Vec<(Address, Address, String)>,
+        defaults: Vec<(String, String)>,
+        notes: Vec<String>,
+    ) -> PyResult<()> {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let named = algorithms.into_iter().map(|(own, peer, name)| ([own.into(), peer.into()], name));
+        told.algorithms.extend(named);
+        told.defaults.extend(defaults);
+        told.notes.extend(notes);
+        Ok(())
     }
 
     pub fn status(&self) -> PyResult<String> {
@@ -123,7 +138,8 @@ impl Running {
             ready.ok_or_else(|| raised("an emulation runs once: make another Emulator"))?;
         let writer = Writer::create(&plan, files.as_ref(), captures)?;
         let finished = py.detach(|| self.relay(relay, stop, writer));
-        let (outcome, packets_written, cpu_s) = finished?;
+        let (mut outcome, packets_written, cpu_s) = finished?;
+        outcome.add(std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner)));
         Outcome::emulated(py, outcome, packets_written, cpu_s)
     }
 

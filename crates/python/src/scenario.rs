@@ -211,7 +211,7 @@ impl Scenario {
     }
 
     /// The scenario with the flows observed by an emulation in place of its own, for tables and
-    /// figures: name, from, to, "tcp" or "udp", start in seconds.
+    /// figures: name, from, to, algorithm or "udp", start in seconds.
     fn emulated(&self, flows: Vec<(String, String, String, String, f64)>) -> PyResult<Self> {
         let nodes = &self.inner.plan.nodes;
         let node = |flow: &str, name: &str| {
@@ -220,10 +220,11 @@ impl Scenario {
                 ScenarioError::new_err(format!("flow {flow:?}: {name:?} is no node; allowed: {allowed}"))
             })
         };
-        let seen = flows.into_iter().map(|(name, from, to, protocol, start_s)| {
+        let seen = flows.into_iter().map(|(name, from, to, algorithm, start_s)| {
             let (from, to) = (node(&name, &from)?, node(&name, &to)?);
             let start = Time::ZERO + Duration::from_seconds(start_s);
-            Ok(Seen { name, from, to, is_tcp: protocol == "tcp", start })
+            let algorithm = Some(algorithm).filter(|name| name != "udp");
+            Ok(Seen { name, from, to, algorithm, start })
         });
         let plan = emulated(&self.inner.plan, &seen.collect::<PyResult<Vec<_>>>()?);
         let mut inner = self.inner.clone();

@@ -76,6 +76,8 @@ def flow_columns(flows: list[FlowSummary]) -> list[Column]:
         Column("\n95 %", [formatting.milliseconds(flow["rtt_p95_s"]) for flow in flows]),
         Column("\nmin", [formatting.milliseconds(flow["rtt_min_s"]) for flow in flows], spare=2),
     ]
+    if senders := formatting.of_senders(flows):
+        columns.insert(1, Column("data\nfrom", senders, "name"))
     if any(flow["completion_s"] is not None for flow in flows):
         done = ["-" if flow["completion_s"] is None else formatting.digits(flow["completion_s"]) for flow in flows]
         columns.append(Column("completed\nafter s", done))

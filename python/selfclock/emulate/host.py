@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from selfclock.emulate import kernel, tun
+from selfclock.emulate import kernel, sockets, tun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,7 +87,9 @@ def main(control: int) -> None:
             _tell(wire, failed=str(error))
             return
         try:
-            socket.send_fds(wire, [json.dumps({"ready": True}).encode()], [device])
+            ready = {"ready": True, "algorithm": sockets.default_algorithm()}
+            with sockets.open_diag() as diag:
+                socket.send_fds(wire, [json.dumps(ready).encode()], [device, diag.fileno()])
         except BrokenPipeError:
             return
         # The emulator's descriptor is the last and keeps the device.
@@ -147,7 +149,29 @@ def _set_sysctl(name: str, value: str) -> None:
     try:
         path.write_text(value, encoding="utf-8")
     except OSError as error:
-        raise SetupError(f"sysctl {name}={value}: {error.strerror}") from None
+        raise SetupError(f"sysctl {name}={value}: {_refusal(name, value, error)}") from None
+
+
+#: The sysctl of the machine that lists what a namespace may choose (net/ipv4/tcp_cong.c), and the
+#: one of what the kernel has.
+_ALLOWED, _AVAILABLE = "net.ipv4.tcp_allowed_congestion_control", "net.ipv4.tcp_available_congestion_control"
+
+
+def _refusal(name: str, value: str, error: OSError) -> str:
+    """Return why the kernel refused a value, and what helps."""
+    if name == "net.ipv4.tcp_congestion_control":
+        there = _text(f"/proc/sys/{_AVAILABLE.replace('.', '/')}").split()
+        if value not in there:
+            return f"this kernel has no algorithm of that name; loaded are {', '.join(there)} ({_AVAILABLE})"
+        if error.errno == errno.EPERM:
+            allowed = _text(f"/proc/sys/{_ALLOWED.replace('.', '/')}").split()
+            return (
+                f"a network namespace may choose {', '.join(allowed)}; allow it on the machine: "
+                f"sysctl -w {_ALLOWED}='{' '.join([*allowed, value])}'"
+            )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return f"it belongs to the machine, not to a host; set it there: sysctl -w {name}='{value}'"
+    return error.strerror or str(error)
 
 
 def _text(path: str) -> str:

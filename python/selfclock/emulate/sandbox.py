@@ -50,23 +50,25 @@ class Sandbox:
                 [sys.executable, "-I", "-c", code], pass_fds=[theirs.fileno()]
             )
         try:
-            self.device = self._made(setup)
+            #: Its device, a socket that answers about its connections, and their default congestion
+            #: control.
+            self.device, self.diag, self.algorithm = self._made(setup)
         except BaseException:
             self.close()
             raise
 
-    def _made(self, setup: Setup) -> int:
-        """Send the setup; return the device that comes back."""
+    def _made(self, setup: Setup) -> tuple[int, socket.socket, str]:
+        """Send the setup; return the device, socket and name that come back."""
         self._wire.send(setup.message())
         try:
-            message, devices, _, _ = socket.recv_fds(self._wire, MOST_BYTES, 1)
+            message, devices, _, _ = socket.recv_fds(self._wire, MOST_BYTES, 2)
         except TimeoutError:
             raise SandboxError(f"host {self.name} was not there after {PATIENCE_S:g} s") from None
         answer = json.loads(message) if message else {"failed": "its process ended"}
         if "failed" in answer:
             said = f"host {self.name}: {answer['failed']}"
             raise SandboxError(f"{said}: {_REFUSED}" if "namespace" in said and os.geteuid() != 0 else said)
-        return devices[0]
+        return devices[0], socket.socket(fileno=devices[1]), str(answer["algorithm"])
 
     def fileno(self) -> int:
         """Return the descriptor to wait for: it is readable when the host has a report."""
@@ -154,4 +156,5 @@ def sandboxes(setups: Sequence[Setup]) -> Iterator[list[Sandbox]]:
         for sandbox in made:
             with contextlib.suppress(OSError):
                 os.close(sandbox.device)
+            sandbox.diag.close()
             sandbox.close()

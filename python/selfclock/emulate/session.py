@@ -16,8 +16,10 @@ from selfclock import _core, interrupts
 from selfclock.emulate.addresses import environment, hosts_file
 from selfclock.emulate.host import Setup
 from selfclock.emulate.live_line import REDRAW_S, LiveLine
+from selfclock.emulate.only_simulated import notes
 from selfclock.emulate.outside import outside, resolver
 from selfclock.emulate.sandbox import sandboxes
+from selfclock.emulate.sockets import Asker, default_algorithm, open_diag
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,14 +117,31 @@ class Session:
                 bound_worst_s=self._settings.bound_worst_s,
             )
             with _Running(emulator) as running:
-                with _terminal_kept(), LiveLine(self._scenario, wanted=self._settings.live) as line:
+                live = LiveLine(self._scenario, wanted=self._settings.live)
+                with self._asker(at) as asker, _terminal_kept(), live as line:
                     try:
                         status = self._follow(at, running, line)
                     except KeyboardInterrupt as error:
                         status = interrupts.status(error)
+                defaults = self._defaults(at)
+                emulator.tell(asker.found(), list(defaults.items()), notes(self._scenario, defaults))
                 outcome = running.end()
             _end_commands(made)
         return Emulated(outcome, status)
+
+    @contextlib.contextmanager
+    def _asker(self, at: Mapping[str, Sandbox]) -> Iterator[Asker]:
+        """Ask all hosts, the machine too if it is one, about their sockets during the block."""
+        with contextlib.ExitStack() as stack:
+            diags = {
+                host.address: at[host.name].diag if host.name in at else stack.enter_context(open_diag())
+                for host in self._hosts
+            }
+            yield stack.enter_context(Asker(diags))
+
+    def _defaults(self, at: Mapping[str, Sandbox]) -> dict[str, str]:
+        """Return the congestion control of new sockets, by node."""
+        return {host.node: at[host.name].algorithm if host.name in at else default_algorithm() for host in self._hosts}
 
     def _end(self, host: EmulatedHost, device: int) -> tuple[str, int, list[str]]:
         """Return an end of a path in the emulator's form; the machine's is also the default route."""

@@ -36,10 +36,15 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
     ]
     if "emulation" in summary:
         about.append(lateness.sentence(summary["emulation"]["lateness"]))
+        about += [_as_sentence(said) for said in summary["emulation"]["notes"]]
     return page(
         scenario.title or scenario.name, about, _run_tables(result), _run_figures(result), parts=_run_parts(result),
         files=files, source=shortened(scenario.text), algorithms=digests([scenario]),
     )  # fmt: skip
+
+
+def _as_sentence(said: str) -> str:
+    return f"{said[:1].upper()}{said[1:]}."
 
 
 def _run_figures(result: Result) -> list[Illustration]:
@@ -117,6 +122,11 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
                "RTT min ms", "RTT mean ms", "RTT 95 % ms"]  # fmt: skip
     shown = flows[:MOST_ROWS]
     rows = [formatting.of_flow(flow) for flow in shown]
+    senders = formatting.of_senders(flows)
+    if senders:
+        columns.insert(1, "Data from")
+        for row, sender in zip(rows, senders, strict=False):
+            row.insert(1, sender)
     if any(flow["completion_s"] is not None for flow in flows):
         # Only for flows with a size.
         columns.append("Completed after s")
@@ -128,7 +138,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
         *failures[:MOST_ROWS],
         _first(failures[:MOST_ROWS], failures, "summary.json"),
     ]
-    return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=2)
+    return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=3 if senders else 2)
 
 
 def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]]) -> Table:

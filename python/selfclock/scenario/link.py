@@ -115,6 +115,8 @@ class Link(Table):
     queue: Limit | Queue | Mapping[str, object] | None = None
     #: Whether the limit applies to waiting packets, or also counts the one in service.
     queue_counts: Literal["waiting", "in-system"] | None = None
+    #: The most packets on the link, waiting and on the wire: "1000 packets", or "unlimited".
+    total_limit: Packets | str | None = None
     #: Probability of loss after the queue, or a `GilbertElliott` chain.
     loss: float | GilbertElliott | Mapping[str, object] | None = None
     #: A random extra delay of each packet, below this bound and without reordering.
@@ -137,6 +139,7 @@ class Link(Table):
         "delay": ((Time,), ()),
         "jitter": ((Time,), ()),
         "coalescing": ((Time,), ()),
+        "total_limit": ((Packets,), ("unlimited",)),
     }
     APART: ClassVar[tuple[str, ...]] = ("between", "loss")
 

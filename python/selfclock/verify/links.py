@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from typing import TYPE_CHECKING
 
@@ -25,7 +26,7 @@ PUSH_OUT = ("fq-codel", "fq-pie", "drr")
 def check_links(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Check every link."""
     for name, link in specification.links.items():
-        crossings = lives.hops[name]
+        crossings = _within_total(link, lives.hops[name], findings)
         fifo = link.discipline == "drop-tail"
         if fifo and link.trace is not None:
             opportunities.check_drop_tail(link, crossings, lives.end, findings)
@@ -42,6 +43,53 @@ def check_links(lives: Lives, specification: Specification, findings: Findings) 
         _wire(link, specification, crossings, lives.end, findings)
         for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
             findings.count(rule, len(crossings))
+
+
+def _within_total(link: Link, crossings: list[tuple[Packet, Hop]], findings: Findings) -> list[tuple[Packet, Hop]]:
+    """Check the limit on all packets of a link, and return those that it did not refuse."""
+    if link.total_limit is None:
+        return crossings
+    # Times at which packets leave at the earliest and at the latest: the jitter of each is not in the
+    # record. None overtakes.
+    soonest: list[int] = []
+    latest: list[int] = []
+    least = most = 0
+    kept = []
+    for packet, hop in crossings:
+        now = hop.entered if hop.entered is not None else hop.refused
+        if now is None:
+            kept.append((packet, hop))
+            continue
+        for times, until in ((soonest, now + EXACT), (latest, now - EXACT)):
+            while times and times[0] <= until:
+                heapq.heappop(times)
+        if hop.refused is not None:
+            if len(latest) < link.total_limit:
+                kept.append((packet, hop))
+            continue
+        kept.append((packet, hop))
+        if len(soonest) >= link.total_limit:
+            findings.add(
+                "queue-limit", now, _at(link), packet.number,
+                f"{len(soonest)} packets wait or are on their way; at most {link.total_limit} may",
+            )  # fmt: skip
+        gone = hop.dropped if hop.dropped is not None else hop.lost
+        if gone is None and hop.started is not None:
+            rate, delay = link.at(hop.started)
+            sent = _sent(link, hop, hop.started, rate)
+            arrived = None if sent is None else sent + delay
+            least = max(least, arrived or 0)
+            most = max(most, (arrived or 0) + link.jitter)
+            if arrived is not None:
+                heapq.heappush(soonest, least)
+                heapq.heappush(latest, most)
+        elif gone is not None:
+            heapq.heappush(soonest, gone)
+            heapq.heappush(latest, gone)
+        else:
+            heapq.heappush(soonest, 1 << 63)
+            heapq.heappush(latest, 1 << 63)
+    return kept
 
 
 def _at(link: Link) -> str:

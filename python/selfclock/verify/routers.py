@@ -127,7 +127,7 @@ def _police(link: Link, mechanism: Mechanism, crossings: list[tuple[Packet, Hop]
                     f"it passes, though the bucket of {burst} B that fills at {rate} bit/s has not its {hop.size} B",
                 )
             full_at = after
-        elif alone and conforms and link.limit_text == "unlimited":
+        elif alone and conforms and link.limit_text == "unlimited" and link.total_limit is None:
             findings.add(
                 "policer",
                 now,
@@ -145,17 +145,19 @@ def _hold(
     specification: Specification,
     findings: Findings,
 ) -> None:
-    """Check that packets are held for exactly the scenario's time, and the rest not at all."""
+    """Check that packets are held for the scenario's time, and the rest not at all."""
     if len(link.mechanisms) > 1:
         return
-    delay = time_of(mechanism.keys["delay"])
+    delay, spread = time_of(mechanism.keys["delay"]), time_of(mechanism.keys.get("spread", "0 s"))
     for packet, hop in crossings:
         now = hop.entered if hop.entered is not None else hop.refused
         arrived = _arrived(packet, hop, specification)
         if now is None or arrived is None:
             continue
-        if abs(now - arrived) > EXACT and abs(now - arrived - delay) > EXACT:
-            what = f"held since {seconds(arrived)}; it goes on at once or after {seconds(delay)}"
+        held = now - arrived
+        if abs(held) > EXACT and not delay - EXACT <= held <= delay + spread + EXACT:
+            more = f" to {seconds(delay + spread)}" if spread else ""
+            what = f"held since {seconds(arrived)}; it goes on at once or after {seconds(delay)}{more}"
             findings.add("delay", now, f"link {link.name}", packet.number, what)
         findings.count("delay")
 

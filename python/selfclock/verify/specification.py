@@ -183,6 +183,8 @@ class Link:
     loss: dict[str, float] | None
     jitter: int
     coalescing: int
+    #: The most packets on it, waiting and on the wire.
+    total_limit: int | None = None
     trace: Trace | None = None
     limit: Limit = field(default_factory=Limit)
     #: Whether packets end their route behind it, where a network card delivers them.
@@ -558,8 +560,14 @@ def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: 
         loss=wire.get("loss"),
         jitter=time_of(wire.get("jitter", "0 s")),
         coalescing=time_of(wire.get("coalescing", "0 s")),
+        total_limit=_packets(wire.get("total_limit", "unlimited")),
         trace=trace,
     )
+
+
+def _packets(text: str) -> int | None:
+    """Return a limit in packets."""
+    return None if text == "unlimited" else int(_split(text)[0])
 
 
 def _trace(text: str) -> Trace:

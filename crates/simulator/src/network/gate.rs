@@ -79,6 +79,10 @@ impl Network {
         if self.links[link].managed().is_none() {
             return self.enter_link(events, now, &packet);
         }
+        if self.links[link].is_full(now) {
+            self.links[link].count_drop(now, &mut self.samples.links);
+            return self.discard(PacketEvent::Drop, now, link, &packet);
+        }
         if self.recorder.is_some() {
             self.record(PacketEvent::Enqueue, now, link as u32, &packet);
         }

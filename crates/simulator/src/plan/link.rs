@@ -51,6 +51,9 @@ pub struct LinkSettings {
     /// Whether the packet in service occupies one of the queue's places (as in ns-2). If not, the
     /// limit counts waiting packets.
     pub counts_packet_in_service: bool,
+    /// The most packets on the link at a time: waiting, in transmission and on the wire together. A
+    /// packet that finds as many is dropped.
+    pub total_limit: Option<u64>,
     /// Random loss on the wire, after the queue.
     pub loss: LossPlan,
     /// Each packet is delayed by an additional uniform random time in [0, jitter), without
@@ -87,6 +90,7 @@ impl LinkSettings {
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::default(),
             counts_packet_in_service: false,
+            total_limit: None,
             loss: LossPlan::None,
             jitter: Duration::ZERO,
             coalescing: Duration::ZERO,

@@ -7,7 +7,6 @@ use super::mechanism::{Fate, Mechanism, RouterSite, Station};
 use crate::engine::{Stream, Timer};
 use crate::named::settings;
 use crate::packet::Packet;
-use selfclock_congestion::parameter::ABOVE_ZERO;
 use selfclock_congestion::units::{Duration, Time};
 
 selfclock_congestion::parameters! {
@@ -16,7 +15,9 @@ selfclock_congestion::parameters! {
         /// Probability that a packet is held.
         probability: f64 = 0.0, shown "", unit "", range (0.0, 1.0), source "";
         /// How long it is held.
-        delay: Duration = Duration::ZERO, shown "", unit "s", range ABOVE_ZERO, source "";
+        delay: Duration = Duration::ZERO, shown "", unit "s", range (0.0, f64::INFINITY), source "";
+        /// A further random time of each, uniform below this: held packets overtake one another, too.
+        spread: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, f64::INFINITY), source "our choice";
     }
 }
 settings!(
@@ -26,7 +27,7 @@ settings!(
     "RFC 4737"
 );
 
-/// Holds packets at random, all for the same time.
+/// Holds packets at random.
 #[derive(Clone, Debug)]
 pub(crate) struct Reordering {
     settings: Parameters,
@@ -57,7 +58,13 @@ impl Mechanism for Reordering {
         if !self.stream.happens(self.settings.probability) {
             return Fate::Pass;
         }
-        self.held.push_back((station.now + self.settings.delay, *packet));
+        let mut deadline = station.now + self.settings.delay;
+        if !self.settings.spread.is_zero() {
+            deadline += self.stream.duration_below(self.settings.spread);
+        }
+        // Behind those of the same time.
+        let place = self.held.partition_point(|&(earlier, _)| earlier <= deadline);
+        self.held.insert(place, (deadline, *packet));
         self.set_timer(station);
         Fate::Taken
     }

@@ -1,5 +1,5 @@
-//! Imperfections of some links' wires: loss, jitter, changes of the path, and transmission at the
-//! opportunities of a delivery trace.
+//! Imperfections of some links' wires: loss, jitter, a limit on what is on its way, changes of the
+//! path, and transmission at the opportunities of a delivery trace.
 
 use super::change::Changes;
 use super::loss::Loss;
@@ -20,6 +20,9 @@ pub(super) struct Imperfections {
     pub last_arrival: Time,
     /// Times of losses not yet in the totals: a packet is lost when its transmission ends.
     losses: Ring<Time>,
+    /// The most packets on the link, and when those in transmission and on the wire arrive.
+    total_limit: Option<u64>,
+    arrivals: Ring<Time>,
     /// Changes of the path, if any.
     pub changes: Option<Changes>,
     /// Its opportunities, if it follows a trace.
@@ -38,6 +41,8 @@ impl Imperfections {
             jitter_stream: Stream::new(seed, Purpose::LinkJitter, index),
             last_arrival: Time::ZERO,
             losses: Ring::default(),
+            total_limit: plan.total_limit,
+            arrivals: Ring::default(),
             changes: (!plan.changes.is_empty()).then(|| Changes::new(plan)),
             server: plan.trace.clone().map(Server::new),
             in_system: plan.counts_packet_in_service,
@@ -52,6 +57,7 @@ impl Imperfections {
         self.loss.is_none()
             && self.next_change() == Time::NEVER
             && self.server.is_none()
+            && self.total_limit.is_none()
             && self.losses.is_empty()
     }
 
@@ -75,7 +81,19 @@ impl Imperfections {
         // A link never reorders, whatever the jitter or a shorter path.
         arrival = arrival.max(self.last_arrival);
         self.last_arrival = arrival;
+        if self.total_limit.is_some() {
+            self.arrivals.push(arrival);
+        }
         arrival
+    }
+
+    /// Whether the link holds as many packets as it may; `waiting` of them in its managed queue.
+    fn is_full(&mut self, now: Time, waiting: u64) -> bool {
+        let Some(limit) = self.total_limit else { return false };
+        while self.arrivals.front().is_some_and(|&arrival| arrival <= now) {
+            self.arrivals.drop_front();
+        }
+        (self.arrivals.len() + self.losses_after(now)) as u64 + waiting >= limit
     }
 
     /// New losses until `time`.
@@ -101,6 +119,15 @@ impl Imperfections {
 }
 
 impl Link {
+    /// Whether the link holds as many packets as it may, waiting and on the wire.
+    #[inline]
+    pub(in crate::network) fn is_full(&mut self, now: Time) -> bool {
+        let Some(Rare { imperfections: Some(own), managed, .. }) = self.rare.as_deref_mut() else {
+            return false;
+        };
+        own.is_full(now, managed.as_ref().map_or(0, |managed| managed.work.backlog.packets))
+    }
+
     /// Like [`Link::enter`], on a link that follows a trace: every packet waits for an opportunity.
     #[cold]
     pub(super) fn enter_with_trace(&mut self, now: Time, size: u32) -> Option<Entrance> {

@@ -230,6 +230,11 @@ impl Link {
     /// A packet of `size` bytes arrives at `now`, not before the previous one.
     pub fn accept(&mut self, now: Time, size: u32, samples: &mut Rows<LinkSample>) -> Passage {
         self.sample_before(now, samples);
+        // A managed queue has asked before it took the packet.
+        if self.managed().is_none() && self.is_full(now) {
+            self.rare().drops += 1;
+            return Passage::Dropped;
+        }
         let has_trace = self.imperfections().is_some_and(|own| own.server.is_some());
         let entrance = if has_trace {
             let entrance = self.enter_with_trace(now, size);
@@ -567,6 +572,27 @@ mod tests {
         assert_eq!(samples.of(0).map(|sample| sample.drops).collect::<Vec<_>>(), [1, 2, 3]);
         let summary = at_the_end.finish((0, &plan.name), ms(5), &mut others);
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
+    }
+
+    /// 1 ms of transmission and 10 ms of delay: of packets 1 ms apart, the limit of 4 lets the first
+    /// four in, and the next when the first has arrived, at 11 ms. One that is lost leaves at the end of
+    /// its transmission.
+    #[test]
+    fn a_limit_counts_what_is_on_the_wire() {
+        let ms = |number| Time::ZERO + Duration::from_milliseconds(number);
+        let mut plan = plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10));
+        plan.total_limit = Some(4);
+        for (loss, expected) in [
+            (LossPlan::None, vec![0, 1, 2, 3, 11, 12, 13, 14, 22]),
+            (LossPlan::Bernoulli(1.0), (0..24).collect()),
+        ] {
+            plan.loss = loss;
+            let mut link = Link::new(&plan, 1, 0, None);
+            let mut samples = Rows::new(Subset::default(), 1, None);
+            let accepted =
+                (0..24).filter(|&now| link.accept(ms(now), 1000, &mut samples) != Passage::Dropped);
+            assert_eq!(accepted.collect::<Vec<_>>(), expected);
+        }
     }
 
     /// Small packets behind a large one wait as long as many small ones behind each other. After

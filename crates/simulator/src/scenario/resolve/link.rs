@@ -11,7 +11,7 @@ use crate::plan::{LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire}
 use crate::scenario::delivery_trace::DeliveryTraces;
 use crate::scenario::error::{Place, Problem, allowed};
 use crate::scenario::reader::{Located, place_or, value_or};
-use crate::scenario::table::link::{QueueCounts, WireTable, WrittenTrace};
+use crate::scenario::table::link::{QueueCounts, TotalLimit, WireTable, WrittenTrace};
 use crate::scenario::table::network::{GraphTable, NetworkTable};
 use crate::scenario::table::queue::Queue;
 use crate::scenario::table::value::Name;
@@ -42,6 +42,7 @@ fn wire(
         trace,
         discipline: queue.discipline,
         counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
+        total_limit: value_or(&file.total_limit, TotalLimit(None)).0,
         loss: value_or(&file.loss, LossPlan::None),
         jitter: value_or(&file.jitter, Duration::ZERO),
         coalescing: value_or(&file.coalescing, Duration::ZERO),

@@ -6,7 +6,8 @@ use crate::delivery_trace::DeliveryTrace;
 use crate::plan::LossPlan;
 use crate::scenario::delivery_trace;
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, table, words};
+use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
+use selfclock_congestion::quantity::{Dimension, Quantity};
 use selfclock_congestion::units::{Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
@@ -29,6 +30,9 @@ table! {
         /// Whether the limit is of the packets that wait, or of those in the system, which includes
         /// the one in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
+        /// The most packets on the link at a time, waiting, in transmission and on the wire together,
+        /// as netem's "limit". A packet that finds as many is dropped. Default: "unlimited".
+        total_limit: Maybe<TotalLimit>,
         /// Random loss on the wire, after the queue. Default: none.
         loss: Maybe<LossPlan>,
         /// Each packet is delayed by a further uniform random time below this, without overtaking.
@@ -105,6 +109,27 @@ pub enum QueueCounts {
 
 words! {
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
+}
+
+/// The most packets on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TotalLimit(pub Option<u64>);
+
+impl FromItem for TotalLimit {
+    fn read(item: &Item<'_>) -> Result<Self, Problem> {
+        if item.is_word("unlimited") {
+            return Ok(Self(None));
+        }
+        match item.quantity(&[Dimension::Packets])? {
+            Quantity::Packets(packets) if packets > 0 => Ok(Self(Some(packets))),
+            _ => Err(item
+                .place
+                .problem("a link with this limit carries nothing", "from \"1 packet\", or \"unlimited\"")),
+        }
+    }
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "const": "unlimited" }, quantity_schema(&[Dimension::Packets])] })
+    }
 }
 
 impl FromItem for LossPlan {
