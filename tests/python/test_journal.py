@@ -82,7 +82,8 @@ def history(seed: int) -> None:
     acknowledged: set[str] = set()
     damaged = 0
     for number in range(dice.randrange(1, 12)):
-        row = {"key": f"k{number}", "seed": number, "error": "x" * dice.randrange(60)}
+        # One flipped bit does not make a key another row's.
+        row = {"key": f"k{number}" * 3, "seed": number, "error": "x" * dice.randrange(60)}
         appended[row["key"]] = row
         try:
             journal.append(row)

@@ -191,7 +191,7 @@ impl Session {
         // Only after registration: an unregistered session must not create a record.
         let writer = options.record.as_ref().map(|path| {
             let about = format!("{} on Linux {}", options.name, sys::kernel_release());
-            let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+            let file = BufWriter::with_capacity(1 << 18, sys::new_file(path)?);
             Writer::new(file, &options.selection, &about)
         });
         let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);

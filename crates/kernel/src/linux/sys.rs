@@ -129,6 +129,16 @@ impl Drop for Mapping {
     }
 }
 
+/// A new file, in place of one of its name. No link is followed, which another user may have put
+/// there: with O_EXCL the name must not exist (open(2)).
+pub fn new_file(path: &std::path::Path) -> io::Result<std::fs::File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    std::fs::OpenOptions::new().write(true).create_new(true).open(path)
+}
+
 /// Bytes of a page.
 pub fn page() -> usize {
     // SAFETY: has no preconditions.

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::super::ring::Ring;
-use super::super::sys::{Guard, exact_naps, kernel_release};
+use super::super::sys::{Guard, exact_naps, kernel_release, new_file};
 use super::Resident;
 use crate::bridge::Answer;
 use crate::event::{KernelEvent, kind};
@@ -123,7 +123,7 @@ impl Recorder {
         }
         let ring = Ring::new(resident.records.try_clone()?)?;
         let about = format!("{} in the kernel, Linux {}", resident.name, kernel_release());
-        let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        let file = BufWriter::with_capacity(1 << 18, new_file(path)?);
         let writer = Mutex::new(Some(Writer::with_head(file, &resident.about.head(), &about)?));
         // Left by a recorder that was killed.
         ring.skip();
