@@ -22,7 +22,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite quic-scorecards \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
-  live-bench
+  live-bench journal-faults nightly
 
 help:
 	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
@@ -49,6 +49,9 @@ help:
 	@echo 'make mutants             mutation testing of algorithms and transport; hours; needs cargo-mutants'
 	@echo 'make coverage            lines that no test runs; the Rust part needs cargo-llvm-cov'
 	@echo 'make oracles             every table of ns-2 again, into results/oracles/report.html'
+	@echo 'make nightly             every long check, one after another; continues where it was interrupted;'
+	@echo '                         report and times in target/nightly/report.md'
+	@echo 'make journal-faults      10,000 histories of a sweep on a failing disk'
 	@echo 'make careless            careless use: signals in every command, little memory, locales'
 	@echo 'make kernel-test         algorithms in control of real Linux TCP, in namespaces; needs root'
 	@echo 'make kernel-native-test  the part of it for algorithms that decide in the kernel'
@@ -117,9 +120,11 @@ quic: $(BIN)/.built
 
 quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
+	$(BIN)/python tests/measured.py --stamp docs/quic-parity.md
 
 quic-scorecards: quic
 	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno
+	$(BIN)/python tests/measured.py --stamp docs/quic-scorecards.md
 
 quic-test: quic adapters
 	cargo clippy -p selfclock-stacks -p selfclock-python --features quic --all-targets --locked -- --deny warnings
@@ -167,6 +172,14 @@ python-test: build
 	mkdir -p $(COVERAGE)
 	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
 
+# Every long check; target/nightly keeps what has passed with these sources.
+nightly: build
+	$(BIN)/python tests/nightly.py $(CHECKS)
+
+# Random faults of the disk under a sweep: 10,000 histories.
+journal-faults: build
+	HISTORIES=10000 $(BIN)/pytest tests/python/test_journal.py
+
 # Signals, memory limits and locales, one process each: too slow for make test.
 careless: build
 	$(BIN)/pytest -m careless
@@ -185,6 +198,8 @@ lint: build
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/prose.py
+	$(BIN)/python tests/dependencies.py
+	$(BIN)/python tests/measured.py
 
 # Suppresses a notice that advertises another program. Not --quiet: mkdocs does not count warnings
 # it does not print.
@@ -256,16 +271,18 @@ lab-test: lab build
 	cargo clippy --target $(WASM) -p selfclock-browser --lib --locked -- --deny warnings
 	$(BIN)/python tests/lab/short.py lab/core/short.json
 	cd lab && npm run --silent check && npm test --silent
-	$(BIN)/pytest -p no:cacheprovider tests/lab
+	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/lab
 
 bench: build
 	$(BIN)/selfclock bench
 
+# Without the paths of this machine's builder in the program.
 package: build
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
+	RUSTFLAGS='--remap-path-prefix=$(HOME)=~ --remap-path-prefix=$(CURDIR)=.' PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
 
 scorecards: build
 	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
+	$(BIN)/python tests/measured.py --stamp docs/scorecards.md
 
 scorecard-truths: build
 	$(BIN)/python tests/scorecard_truths.py
@@ -280,14 +297,16 @@ mutants: | prerequisites
 	  --file 'crates/congestion/src/**' --file 'crates/simulator/src/transport/**'
 
 FUZZ_SECONDS ?= 600
-FUZZERS := any_order options replay scenario grid trace
+FUZZERS := any_order options replay scenario grid trace object kernel_log header laboratory
+# max_len: an object has 30 kB, a record's head and first events 10 kB.
 fuzz: | prerequisites
 	@rustup toolchain list 2>/dev/null | grep -q nightly || \
 	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
 	cd fuzz && for fuzzer in $(FUZZERS); do \
+	  case $$fuzzer in object|scenario) longest=65536;; kernel_log) longest=16384;; *) longest=4096;; esac; \
 	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=4096 -detect_leaks=0 || exit 1; \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=$$longest -detect_leaks=0 || exit 1; \
 	done
 
 # All tests again, instrumented: the lines that none runs, file by file. The Rust part takes long.
@@ -328,13 +347,14 @@ oracles: build
 	$(BIN)/python tests/ns2_rows.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
-# Real connections in temporary namespaces; needs root and Linux 6.10 or later.
+# Real connections in temporary namespaces; needs root and Linux 6.10 or later, and the compilers of
+# kernel-objects. Green only if nothing was left out.
 kernel-test: build
-	$(BIN)/pytest -p no:cacheprovider tests/kernel
+	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/kernel
 
 # Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
-	$(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_custom.py
+	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_custom.py
 
 # A million events of each of five algorithms, decided in the kernel, replayed bit for bit;
 # EVENTS=N makes it shorter.
@@ -371,12 +391,14 @@ load: build
 growth: build
 	$(BIN)/python tests/growth.py
 
+# Green only if nothing was left out: the examples need curl, the firewall iptables or nft.
 live-test: build
-	$(BIN)/pytest -m live
+	COMPLETE=1 $(BIN)/pytest -m live
 
 # Resumes where it stopped; a late run is repeated.
 live-validation: build
 	$(BIN)/python tests/live/validation.py --write
+	$(BIN)/python tests/measured.py --stamp docs/validation-linux.md
 
 # Resumes where it stopped; a late run is repeated.
 linux-suite: build

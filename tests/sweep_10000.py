@@ -39,7 +39,7 @@ RUNS = 10_000
 def journal_rows(directory: Path) -> int:
     """Count the complete lines."""
     journal = directory / "journal.jsonl"
-    return journal.read_bytes().count(b"\n") if journal.exists() else 0
+    return journal.read_bytes().count(b"}\n") if journal.exists() else 0
 
 
 def main() -> None:

@@ -28,6 +28,7 @@ PAGES = {
     "README.md": "index.md",
     "CHANGELOG.md": "changes.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     **{f"python/{package.replace('.', '/')}/README.md": f"papers/{name}.md" for name, package in PAPERS.items()},
 }
 

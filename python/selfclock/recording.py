@@ -69,8 +69,9 @@ def _watching(directory: Path, progress: Callable[[float], object] | None) -> Ca
         free = shutil.disk_usage(directory).free
         if free < LEAST_FREE:
             raise UnwritableError(
-                f"the packet record fills the disk: {free / 1e6:,.0f} MB are free, and {LEAST_FREE / 1e6:,.0f} MB "
-                f"must stay free, {done:.1%} into the run: shorten it, or write to another disk"
+                f"cannot write {PACKETS}: the packet record fills the disk: {free / 1e6:,.0f} MB are free, and "
+                f"{LEAST_FREE / 1e6:,.0f} MB must stay free, {done:.1%} into the run, of which nothing is kept: "
+                "shorten it, or write to another disk"
             )
 
     return watch

@@ -7,19 +7,22 @@ import glob
 import hashlib
 import os
 import re
+import secrets
 import shutil
 import signal
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Literal
 
 from selfclock import provenance
 from selfclock._core import COMMIT, ENGINE, VERSION
 from selfclock.errors import BadInputError
+from selfclock.locks import try_lock
 from selfclock.names import nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
+    from typing import BinaryIO
 
     from selfclock.result import Table
     from selfclock.scenario import Scenario
@@ -72,18 +75,30 @@ def check_writable(directory: Path, *, sweep: bool = False) -> None:
         raise UnwritableError(f"{directory} holds the runs of a sweep: choose another directory with --out")
 
 
+def number_of(error: OSError) -> int | None:
+    """Return the system's number of an error; libraries in Rust have it in the text alone."""
+    if error.errno is not None:
+        return error.errno
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return None if found is None else int(found[1])
+
+
 @contextmanager
-def on_disk(path: Path) -> Iterator[None]:
-    """Add the file and the free space on its disk to an error that names neither."""
+def on_disk(path: Path, kept: str = "") -> Iterator[None]:
+    """Add the file and the free space on its disk to an error that names neither; `kept` says what is not lost."""
     try:
         yield
     except OSError as error:
-        if error.filename is not None and error.errno not in FULL:
+        number = number_of(error)
+        if error.filename is not None and number not in FULL:
             raise
-        raise UnwritableError(f"cannot write {path}: {error.strerror or error}{_room(path)}") from None
+        said = error.strerror or (os.strerror(number) if number is not None else str(error))
+        rest = f"; {kept}" if kept else ""
+        raise UnwritableError(f"cannot write {path}: {said}{room(path)}{rest}") from None
 
 
-def _room(path: Path) -> str:
+def room(path: Path) -> str:
+    """Return the free space on the disk of a file, as a remark."""
     nearest = next(parent for parent in path.absolute().parents if parent.exists())
     try:
         free = shutil.disk_usage(nearest).free
@@ -103,22 +118,54 @@ def staged(directory: Path, *, sweep: bool = False) -> Iterator[Path]:
     check_writable(directory, sweep=sweep)
     directory.parent.mkdir(parents=True, exist_ok=True)
     remove_abandoned(directory)
-    aside = directory.parent / f".{directory.name}.{os.getpid()}.partial"
-    with on_disk(aside):
-        aside.mkdir()
-    try:
+    with _claimed(directory) as aside:
+        with on_disk(aside):
+            aside.mkdir()
         try:
-            yield aside
-        except OSError as error:
-            if error.errno not in FULL:
-                raise
-            written = max(aside.rglob("*"), key=lambda path: path.stat().st_mtime_ns, default=aside)
-            with on_disk(directory / written.name if written != aside else directory):
-                raise
-        with uninterrupted():
-            _put(aside, directory)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+            try:
+                yield aside
+            except OSError as error:
+                if number_of(error) not in FULL:
+                    raise
+                written = max(aside.rglob("*"), key=lambda path: path.stat().st_mtime_ns, default=aside)
+                left = "what was there before is kept" if directory.exists() else "nothing of this result is kept"
+                with on_disk(directory / written.name if written != aside else directory, left):
+                    raise
+            with uninterrupted():
+                _put(aside, directory)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _claimed(directory: Path) -> Iterator[Path]:
+    """Yield a name for work in progress, with a locked file beside it: `remove_abandoned` leaves it alone."""
+    while True:
+        aside = directory.parent / f".{directory.name}.{secrets.token_hex(4)}.partial"
+        mark = _mark(aside)
+        with on_disk(mark), mark.open("xb") as file:
+            # A file system without locks: nobody removes it, then.
+            with suppress(OSError):
+                try_lock(file)
+            if not _is_same(file, mark):
+                # Removed by another process between its creation and its lock.
+                continue
+            try:
+                yield aside
+            finally:
+                mark.unlink(missing_ok=True)
+            return
+
+
+def _mark(aside: Path) -> Path:
+    return aside.with_name(f"{aside.name}.lock")
+
+
+def _is_same(file: BinaryIO, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def _put(aside: Path, directory: Path) -> None:
@@ -155,9 +202,17 @@ def uninterrupted() -> Iterator[None]:
 
 def remove_abandoned(directory: Path) -> None:
     """Remove the remains of killed processes beside a directory."""
-    for left in directory.parent.glob(f".{glob.escape(directory.name)}.*.partial"):
+    stem = f".{glob.escape(directory.name)}"
+    for mark in directory.parent.glob(f"{stem}.*.partial.lock"):
+        left = mark.with_name(mark.name.removesuffix(".lock"))
+        with suppress(OSError), mark.open("ab") as file:
+            if try_lock(file):
+                shutil.rmtree(left, ignore_errors=True)
+                mark.unlink(missing_ok=True)
+    for left in directory.parent.glob(f"{stem}.*.partial"):
+        # Of versions that had no locks: the number of the process.
         number = left.name.removesuffix(".partial").rpartition(".")[2]
-        if number.isdecimal() and not _is_running(int(number)):
+        if not _mark(left).exists() and number.isdecimal() and not _is_running(int(number)):
             shutil.rmtree(left, ignore_errors=True)
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+from skips import pytest_sessionfinish, pytest_terminal_summary  # noqa: E402
+
+__all__ = ["pytest_collection_modifyitems", "pytest_sessionfinish", "pytest_terminal_summary"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,11 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from selfclock import lab
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from skips import pytest_sessionfinish, pytest_terminal_summary
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,7 +19,11 @@ from selfclock.kernel.build import BuildError, tools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from skips import pytest_sessionfinish, pytest_terminal_summary
+
+__all__ = ["pytest_sessionfinish", "pytest_terminal_summary"]
 
 #: Other systems do not enforce these limits on a process, or have no such files.
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of a process and files of Linux")

@@ -224,7 +224,7 @@ def test_a_dumbbell_over_a_trace(tmp_path: Path) -> None:
         (b"", "cell.trace holds no opportunity"),
         (b"0\n0\n", "cell.trace ends at 0 ms"),
         (b"1\n\n2\n", "cell.trace:2: is empty"),
-        (b"# cell\n1\n", 'cell.trace:1: "# cell" is no time'),
+        (b"# cell\n1\n", "cell.trace:1: this line is no time"),
         (b"1\n-3\n", 'cell.trace:2: "-3" is no time'),
         (b"5\n4\n", "cell.trace:2: 4 is earlier than the previous time, 5"),
         (b"\xff\xfe1\n", "cell.trace:1:"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import struct
 import subprocess
@@ -15,9 +16,11 @@ import pytest
 
 import namespaces
 import selfclock as sc
+from selfclock.emulate import sysctl
 from selfclock.emulate.addresses import emulated_hosts, environment, hosts_file, named
 from selfclock.emulate.commands import commands
 from selfclock.emulate.sandbox import CommandError, Sandbox, SandboxError, sandboxes
+from selfclock.emulate.session import behind_sudo
 from selfclock.errors import BadInputError
 
 if TYPE_CHECKING:
@@ -235,3 +238,109 @@ def _in_namespace(number: int) -> list[int]:
         except OSError:
             continue
     return found
+
+
+# --- settings of the kernel, and whose the commands are
+# ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("kernel.printk_ratelimit_burst", "names below net."),
+        ("/etc/victim", "names below net."),
+        ("net", "names below net."),
+        ("vm.swappiness", "names below net."),
+        ("net/../kernel/printk", "'..' is no part"),
+        ("net.ipv4//etc/x", "is no part"),
+        ("net..kernel", "is no part"),
+        ("net.ipv4.x\0y", "is no part"),
+    ],
+)
+def test_settings_of_the_machine_are_refused(name: str, said: str) -> None:
+    """Regression: any name below /proc/sys was written, and an absolute one anywhere, as root and for ever."""
+    with pytest.raises(sysctl.SysctlError, match=re.escape(said)):
+        sysctl.parts(name)
+
+
+def test_names_of_settings() -> None:
+    """Dots or slashes, as in sysctl(8): a device's name may have dots."""
+    assert sysctl.parts("net.ipv4.tcp_rmem") == ["ipv4", "tcp_rmem"]
+    assert sysctl.parts("net/ipv4/conf/eth0.1/forwarding") == ["ipv4", "conf", "eth0.1", "forwarding"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        # Global: ipv4_table of net/ipv4/sysctl_net_ipv4.c is registered in the first namespace only.
+        ("net.ipv4.tcp_mem", "there is none of that name in a network namespace"),
+        ("net.ipv4.no_such", "there is none of that name in a network namespace"),
+        ("net.ipv4", "there is none of that name in a network namespace"),
+        # Read-only in every namespace.
+        ("net.ipv4.tcp_available_congestion_control", "can only read it"),
+    ],
+)
+def test_settings_that_a_namespace_lacks(name: str, said: str) -> None:
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    setup = namespaces.setup("a", "10.201.0.1", sysctls={name: "1"})
+    with pytest.raises(SandboxError, match=said), sandboxes([setup]):
+        pass
+
+
+def test_a_setting_of_the_host_alone() -> None:
+    if namespaces.obstacle() is not None:
+        pytest.skip(str(namespaces.obstacle()))
+    path = Path("/proc/sys/net/ipv4/tcp_retries2")
+    before = path.read_text(encoding="ascii")
+    with sandboxes([namespaces.setup("a", "10.201.0.1", sysctls={"net.ipv4.tcp_retries2": "7"})]) as [a]:
+        assert ended(a, "grep", "-q", "^7$", str(path)) == 0
+        assert path.read_text(encoding="ascii") == before
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_root_of_a_container_uses_a_user_namespace() -> None:
+    """Regression: root without CAP_SYS_ADMIN, as Docker has it by default, was refused."""
+    dropped = [
+        "setpriv",
+        "--bounding-set=-all,+chown,+dac_override,+fowner,+setgid,+setuid,+net_raw",
+        "--inh-caps=-all",
+    ]
+    code = """
+import namespaces
+from selfclock.emulate import kernel
+from selfclock.emulate.sandbox import sandboxes
+assert not kernel.is_administrator()
+with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=not kernel.is_administrator())]) as [a]:
+    a.run(["true"], {})
+    raise SystemExit(a.heard()["exited"])
+"""
+    path = os.pathsep.join([str(Path(__file__).parent), *sys.path])
+    command = [*dropped, sys.executable, "-c", code]
+    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+def test_commands_under_sudo_are_the_callers() -> None:
+    """As mahimahi's are. Regression: they had all rights of root on the machine."""
+    with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=False, user=(65534, 65534))]) as [a]:
+        check = 'test "$(id -u)" = 65534 && test "$(id -G)" = 65534 && grep -q "CapEff:.0*$" /proc/self/status'
+        assert ended(a, "sh", "-c", check) == 0
+        # A server on a port of the system's.
+        code = "import socket; socket.create_server(('', 80))"
+        # Not this interpreter, which may be in root's home.
+        assert ended(a, "/usr/bin/env", "python3", "-c", code) == 0
+    with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=False)]) as [a]:
+        assert ended(a, "sh", "-c", 'test "$(id -u)" = 0') == 0
+
+
+def test_whose_commands_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    for user, group, found in [("1000", "100", (1000, 100)), ("0", "0", None), ("", "", None), ("x", "1", None)]:
+        monkeypatch.setenv("SUDO_UID", user)
+        monkeypatch.setenv("SUDO_GID", group)
+        assert behind_sudo() == found
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setenv("SUDO_UID", "1000")
+    assert behind_sudo() is None

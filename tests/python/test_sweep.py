@@ -268,7 +268,7 @@ def _start(grid: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def _wait_for_rows(journal: Path, rows: int) -> None:
     give_up = time.monotonic() + 30
-    while not journal.exists() or journal.read_bytes().count(b"\n") < rows:
+    while not journal.exists() or journal.read_bytes().count(b"}\n") < rows:
         assert time.monotonic() < give_up, "the sweep does not get on"
         time.sleep(0.005)
 

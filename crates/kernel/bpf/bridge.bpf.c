@@ -72,12 +72,35 @@ int end(u64 *context)
 	return 0;
 }
 
+/* A full barrier: a fetching atomic operation is one (Documentation/bpf/standardization/
+ * instruction-set.rst: atomic operations are sequentially consistent). Loads alone are reordered by
+ * ARM, not by x86. */
+INLINE void barrier(void)
+{
+	u64 word = 0;
+
+	__sync_fetch_and_add((volatile u64 *)&word, 0);
+}
+
+/* Number of the newest answer, 0 without one: read before the rest, which user space writes before
+ * it. */
+INLINE u64 answers_of(struct flow *flow, struct slot *slot)
+{
+	u64 answers;
+
+	if (!slot || ONCE(slot->id) != flow->id)
+		return 0;
+	answers = ONCE(slot->answers);
+	barrier();
+	return answers;
+}
+
 /* Flags of the newest answer; without one Reno's. */
 INLINE u32 flags_of(struct flow *flow)
 {
 	struct slot *slot = slot_of(flow);
 
-	if (!slot || flow->fallback || ONCE(slot->id) != flow->id || !ONCE(slot->answers))
+	if (!slot || flow->fallback || !answers_of(flow, slot))
 		return PRR | RESTART;
 	return ONCE(slot->flags);
 }
@@ -186,8 +209,9 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	u32 since = tp->delivered - ONCE(slot->delivered);
 	u64 pacing = ONCE(slot->pacing);
 
- /* An atomic fetch-and-add is a full barrier: `began` is read after the rest. */
-	__sync_fetch_and_add(&slot->applied, 1);
+	slot->applied++;
+ /* `began` is read after the rest, which user space writes after it. */
+	barrier();
 	if (ONCE(slot->began) != answers) {
 		slot->torn++;
 		return;
@@ -224,18 +248,16 @@ int control_window(u64 *context)
 	struct tcp_sock *tp = tcp_of(sk);
 	struct flow *flow = flow_of(sk);
 	struct slot *slot = slot_of(flow);
-	u64 now = ktime(), answers = 0;
+	u64 now = ktime(), answers;
 	u32 flags = PRR, cwnd;
 
 	if (!slot && !(flow->number % ASK_AGAIN) && take_slot(sk)) {
 		report(sk, INIT, 0, 0, NULL);
 		slot = slot_of(flow);
 	}
-	if (slot && ONCE(slot->id) == flow->id) {
-		answers = ONCE(slot->answers);
-		if (answers)
-			flags = ONCE(slot->flags);
-	}
+	answers = answers_of(flow, slot);
+	if (answers)
+		flags = ONCE(slot->flags);
 	if (slot)
 		watch(sk, flow, slot, answers, flags, now);
 	flow->last = now;

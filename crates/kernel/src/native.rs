@@ -15,10 +15,14 @@ macro_rules! object {
         #[unsafe(no_mangle)]
         pub static SC_FLOW_SIZE: u64 = size_of::<SelfclockFlow>() as u64;
 
+        // C reserves `u64[FLOW_WORDS]` of SC_FLOW_SIZE bytes.
+        const _: () = assert!(align_of::<SelfclockFlow>() <= align_of::<u64>());
+        const _: () = assert!(size_of::<SelfclockFlow>().is_multiple_of(size_of::<u64>()));
+
         /// A connection begins.
         ///
         /// # Safety
-        /// `place` has room for a connection.
+        /// `place` is aligned to 8 bytes and has room for a connection; the references are valid.
         #[unsafe(no_mangle)]
         #[allow(unused_mut, unused_variables)]
         pub unsafe extern "C" fn sc_begin(
@@ -33,12 +37,16 @@ macro_rules! object {
                 // An invalid word selects the default.
                 if given { words[at & 63] } else { u64::MAX }
             };
+            // SAFETY: aligned and large enough, as the caller vouches.
             unsafe { place.write($crate::bridge::Flow::new(event, |$setup| $make)) };
         }
 
         /// An ACK of a connection.
+        ///
+        /// # Safety
+        /// `flow` was begun by [`sc_begin`], and nobody else accesses it or the answer.
         #[unsafe(no_mangle)]
-        pub extern "C" fn sc_ack(
+        pub unsafe extern "C" fn sc_ack(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,
@@ -47,8 +55,11 @@ macro_rules! object {
         }
 
         /// Any other event of a connection; separate from ACKs because a program has a small stack.
+        ///
+        /// # Safety
+        /// As of [`sc_ack`].
         #[unsafe(no_mangle)]
-        pub extern "C" fn sc_other(
+        pub unsafe extern "C" fn sc_other(
             flow: &mut SelfclockFlow,
             event: &$crate::event::KernelEvent,
             answer: &mut $crate::bridge::Answer,

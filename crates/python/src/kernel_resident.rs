@@ -53,12 +53,17 @@ pub fn kernel_load_object(py: Python<'_>, contents: &[u8], settings: &str, name:
 
 fn described(state: &State) -> Value {
     let totals = &state.totals;
+    let restored = state
+        .restored
+        .iter()
+        .map(|one| json!({ "namespace": one.place, "default": one.now, "previous": one.is_previous }));
     json!({
         "name": state.name, "algorithm": state.algorithm, "since": state.since, "registered": state.registered,
         "flows": totals.live(), "flows_so_far": totals.flows, "events": totals.events, "acks": totals.acks,
         "without_state": totals.without_state, "fallback_acks": totals.fallback_acks,
         "recorded": totals.recorded, "lost_records": totals.lost_records, "recorder": state.recorder,
         "default_of": state.defaults,
+        "restored": restored.collect::<Vec<_>>(), "loader_lives": state.loader_lives,
     })
 }
 
@@ -75,7 +80,7 @@ pub fn kernel_residents(py: Python<'_>) -> PyResult<String> {
 pub fn kernel_unload_residents(py: Python<'_>, name: Option<&str>) -> PyResult<String> {
     let states = py.detach(|| {
         let mut all = find()?;
-        all.retain(|resident| name.is_none_or(|name| resident.about.name() == name));
+        all.retain(|resident| name.is_none_or(|name| resident.name == name));
         all.iter().map(Resident::unload).collect::<std::io::Result<Vec<_>>>()
     })?;
     Ok(Value::Array(states.iter().map(described).collect()).to_string())
@@ -85,7 +90,7 @@ pub fn kernel_unload_residents(py: Python<'_>, name: Option<&str>) -> PyResult<S
 fn registered(name: Option<&str>) -> PyResult<Resident> {
     let mut all = find()?;
     all.retain(Resident::is_registered);
-    all.retain(|resident| name.is_none_or(|name| resident.about.name() == name));
+    all.retain(|resident| name.is_none_or(|name| resident.name == name));
     match (all.len(), all.pop()) {
         (1, Some(one)) => Ok(one),
         (0, _) => Err(PyLookupError::new_err(match name {
@@ -124,7 +129,7 @@ impl KernelRecorder {
     #[pyo3(signature = (path, name=None))]
     fn new(path: PathBuf, name: Option<&str>) -> PyResult<Self> {
         let resident = registered(name)?;
-        let (name, algorithm) = (resident.about.name(), resident.about.label());
+        let (name, algorithm) = (resident.name.clone(), resident.about.label());
         let recorder = Recorder::start(resident, &path)?;
         Ok(Self { recorder: Arc::new(recorder), name, algorithm })
     }

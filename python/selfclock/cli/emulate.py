@@ -15,6 +15,7 @@ from selfclock._core import EmulationError, ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
 from selfclock.cli.options import PATH, format_option, lateness_options, out_option, seed_option, set_option, span
 from selfclock.cli.tables import print_summary
+from selfclock.emulate import sysctl
 from selfclock.emulate.addresses import emulated_hosts, named
 from selfclock.emulate.commands import commands
 from selfclock.emulate.lateness import complaint
@@ -56,6 +57,7 @@ EXAMPLES = (
 @click.option(
     "--sysctl", "sysctls", multiple=True, metavar="NAME=VALUE", help="Kernel setting on every host; may be repeated."
 )
+@click.option("--as-root", is_flag=True, help="Under sudo, run the commands as root.  [default: as the calling user]")
 @lateness_options
 @click.option("--live/--no-live", default=None, help="Show a status line.  [default: unless the command is a shell]")
 @click.option("--clean", "tidy", is_flag=True, help="Undo the changes of a killed emulation with --internet, and exit.")
@@ -72,6 +74,7 @@ def command(
     outside: str | None,
     internet: bool,
     sysctls: Sequence[str],
+    as_root: bool,
     p99: str,
     worst: str,
     live: bool | None,
@@ -98,6 +101,7 @@ def command(
         live=_is_quiet(chosen) if live is None else live,
         bound_p99_s=span(p99, "--p99"),
         bound_worst_s=span(worst, "--worst"),
+        as_root=as_root,
     )
     directory = out or Path("results") / loaded.name
     note(*loaded.notes, replaced(directory, "summary.json", identity([loaded])))
@@ -156,6 +160,10 @@ def _setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (equals and name.strip()):
         raise UsageError(f"--sysctl: {text!r}; write NAME=VALUE, such as net.ipv4.tcp_congestion_control=reno")
+    try:
+        sysctl.parts(name.strip())
+    except sysctl.SysctlError as error:
+        raise UsageError(f"--sysctl {error}") from None
     return name.strip(), value.strip()
 
 

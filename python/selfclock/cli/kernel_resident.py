@@ -31,7 +31,7 @@ from selfclock.kernel.resident import (
 from selfclock.scenario.quantity import Time, one
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from selfclock.kernel.resident import Recorded, Resident
 
@@ -281,12 +281,27 @@ def described(each: Resident) -> str:
     if not each.registered:
         return f"unloaded before; {each.flows} connections keep it until they close"
     rest = f"; {each.flows} connections keep it until they close" if each.flows else ""
-    back = f"; {', '.join(each.default_of)} {_has(each)} the previous default again" if each.default_of else ""
-    return f"unloaded, {each.algorithm}{back}{rest}"
+    return f"unloaded, {each.algorithm}{''.join(_defaults(each))}{rest}"
 
 
-def _has(each: Resident) -> str:
-    return "has" if len(each.default_of) == 1 else "have"
+def _defaults(each: Resident) -> Iterator[str]:
+    """Say which default every namespace that had the algorithm's has now."""
+    previous = [space.namespace for space in each.restored if space.previous]
+    if previous:
+        yield f"; {', '.join(previous)} {_has(previous)} the previous default again"
+    others: dict[str, list[str]] = {}
+    for space in each.restored:
+        if not space.previous:
+            others.setdefault(space.default or "", []).append(space.namespace)
+    for name, places in others.items():
+        if name:
+            yield f"; {', '.join(places)} {_has(places)} {name} now: what was the default before is not known"
+        else:
+            yield f"; the default of {', '.join(places)} cannot be set, and connections there still get {each.name}"
+
+
+def _has(places: Sequence[str]) -> str:
+    return "has" if len(places) == 1 else "have"
 
 
 #: The commands, by their names in the group.

@@ -52,7 +52,7 @@ EXAMPLES = (
     default="local",
     show_default=True,
     metavar="PLACE",
-    help="Where to run: local, or a Dask scheduler as dask://host:8786.",
+    help="Where to run: local, or a Dask scheduler as dask://host:8786 or tls://host:8786.",
 )
 @threads_option
 @click.option(

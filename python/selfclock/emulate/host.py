@@ -12,6 +12,7 @@ import contextlib
 import errno
 import json
 import os
+import pwd
 import select
 import signal
 import socket
@@ -20,7 +21,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+<<<<<<< HEAD
 from selfclock.emulate import kernel, sockets, tun
+=======
+from selfclock.emulate import kernel, sysctl, tun
+>>>>>>> trust
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +69,8 @@ class Setup:
     sysctls: dict[str, str]
     #: Text for /etc/resolv.conf; None keeps the existing one.
     resolver: str | None
+    #: User and group of the commands; None: those of this process.
+    user: tuple[int, int] | None = None
 
     def message(self) -> bytes:
         """Return the setup as the first message to the host."""
@@ -79,6 +86,7 @@ def main(control: int) -> None:
         if not message:
             return
         setup = Setup(**json.loads(message))
+        user = None if setup.user is None else (setup.user[0], setup.user[1])
         try:
             device = _make(setup)
             with _step("a PID namespace"):
@@ -94,7 +102,7 @@ def main(control: int) -> None:
             return
         # The emulator's descriptor is the last and keeps the device.
         os.close(device)
-        _Commands(wire).serve()
+        _Commands(wire, user).serve()
         os.close(lifeline)
         # It ends when every process of the namespace has; commands are reaped here.
         while os.wait()[0] != first:
@@ -113,7 +121,7 @@ def _make(setup: Setup) -> int:
         kernel.set_host_name(setup.name)
     with _step("the sysctl net.ipv6.conf.all.disable_ipv6"):
         tun.turn_off_ipv6("all", "default")
-    if setup.unprivileged:
+    if setup.unprivileged or setup.user is not None:
         # So that a server on port 80 needs no root there either.
         _set_sysctl("net.ipv4.ip_unprivileged_port_start", "0")
     with _step(tun.DEVICE, "load the module (modprobe tun), or give the container the device"):
@@ -143,10 +151,8 @@ def _step(what: str, remedy: str = "") -> Iterator[None]:
 
 
 def _set_sysctl(name: str, value: str) -> None:
-    path = Path("/proc/sys") / name.replace(".", "/")
-    if not path.is_file():
-        raise SetupError(f"sysctl {name}: there is none of that name in a network namespace")
     try:
+<<<<<<< HEAD
         path.write_text(value, encoding="utf-8")
     except OSError as error:
         raise SetupError(f"sysctl {name}={value}: {_refusal(name, value, error)}") from None
@@ -172,6 +178,11 @@ def _refusal(name: str, value: str, error: OSError) -> str:
     if error.errno in (errno.EACCES, errno.EPERM):
         return f"it belongs to the machine, not to a host; set it there: sysctl -w {name}='{value}'"
     return error.strerror or str(error)
+=======
+        sysctl.write(name, value)
+    except sysctl.SysctlError as error:
+        raise SetupError(f"sysctl {error}") from None
+>>>>>>> trust
 
 
 def _text(path: str) -> str:
@@ -232,11 +243,27 @@ def _be_first(says_ready: int, ends: int) -> NoReturn:
         os._exit(0)
 
 
+def _groups(uid: int, gid: int) -> list[int]:
+    try:
+        return os.getgrouplist(pwd.getpwuid(uid).pw_name, gid)
+    except KeyError:
+        return [gid]
+
+
+def _home(uid: int) -> dict[str, str]:
+    """Return the variables by which programs find a user's own files."""
+    try:
+        entry = pwd.getpwuid(uid)
+    except KeyError:
+        return {}
+    return {"HOME": entry.pw_dir, "USER": entry.pw_name, "LOGNAME": entry.pw_name}
+
+
 class _Commands:
     """The commands of a host: started, signalled and awaited on request."""
 
-    def __init__(self, wire: socket.socket) -> None:
-        self._wire = wire
+    def __init__(self, wire: socket.socket, user: tuple[int, int] | None) -> None:
+        self._wire, self._user = wire, user
         self._running: subprocess.Popen[bytes] | None = None
 
     def serve(self) -> None:
@@ -273,6 +300,11 @@ class _Commands:
             for number in (*TERMINAL, signal.SIGCHLD):
                 signal.signal(number, signal.SIG_DFL)
 
+        as_user: dict[str, Any] = {}
+        if self._user is not None:
+            uid, gid = self._user
+            as_user = {"user": uid, "group": gid, "extra_groups": _groups(uid, gid)}
+            environment = _home(uid) | environment
         try:
             self._running = subprocess.Popen(  # noqa: S603  the user's own command
                 command,
@@ -280,6 +312,7 @@ class _Commands:
                 env=os.environ | environment,
                 process_group=0,
                 preexec_fn=before,  # noqa: PLW1509  there is one thread
+                **as_user,
             )
         except FileNotFoundError:
             _tell(self._wire, missing=f"{command[0]}: command not found", status=127)

@@ -21,6 +21,7 @@ MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 MNT_DETACH = 0x2
 
 _PR_SET_PDEATHSIG = 1
+_CAP_NET_ADMIN, _CAP_SYS_ADMIN = 12, 21
 
 
 def _call(name: str, *arguments: object) -> None:
@@ -34,6 +35,15 @@ def _call(name: str, *arguments: object) -> None:
 def unshare(flags: int) -> None:
     """Move this process into new namespaces; a PID namespace is that of the children to come."""
     _call("unshare", ctypes.c_int(flags))
+
+
+def is_administrator() -> bool:
+    """Return whether this process may make namespaces and set up devices: root of a container may not."""
+    needed = 1 << _CAP_SYS_ADMIN | 1 << _CAP_NET_ADMIN
+    for line in Path("/proc/self/status").read_text(encoding="ascii", errors="replace").splitlines():
+        if line.startswith("CapEff:"):
+            return int(line.split()[1], 16) & needed == needed
+    return os.geteuid() == 0
 
 
 def own_user_namespace() -> None:

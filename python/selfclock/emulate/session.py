@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core, interrupts
+from selfclock.emulate import kernel
 from selfclock.emulate.addresses import environment, hosts_file
 from selfclock.emulate.host import Setup
 from selfclock.emulate.live_line import REDRAW_S, LiveLine
@@ -66,6 +67,8 @@ class Settings:
     #: Valid if 99 % of the packets, and each of them, left no later than this.
     bound_p99_s: float = 1e-3
     bound_worst_s: float = 10e-3
+    #: Under sudo, whether commands are root's; otherwise they are those of the user who called it.
+    as_root: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,14 @@ class Emulated:
     #: Exit status of the last command, in the shell's convention; 128 plus the signal that ended
     #: the emulation.
     status: int
+
+
+def behind_sudo() -> tuple[int, int] | None:
+    """Return user and group of the caller of sudo; None without sudo."""
+    user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
+    if os.geteuid() != 0 or not (user.isdecimal() and group.isdecimal()) or int(user) == 0:
+        return None
+    return int(user), int(group)
 
 
 class Session:
@@ -163,10 +174,11 @@ class Session:
             name=host.name,
             address=host.address,
             hosts=hosts_file(self._hosts),
-            unprivileged=os.geteuid() != 0,
+            unprivileged=not kernel.is_administrator(),
             way_out=self._settings.internet,
             sysctls=self._settings.sysctls,
             resolver=resolver() if self._settings.internet else None,
+            user=None if self._settings.as_root else behind_sudo(),
         )
 
     def _follow(self, at: Mapping[str, Sandbox], running: _Running, line: LiveLine) -> int:

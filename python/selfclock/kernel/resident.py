@@ -38,6 +38,17 @@ class Object:
 
 
 @dataclass(frozen=True)
+class Restored:
+    """The default of a network namespace after an algorithm was unloaded."""
+
+    namespace: str
+    #: None if it cannot be set.
+    default: str | None
+    #: Whether that is the one it had before.
+    previous: bool
+
+
+@dataclass(frozen=True)
 class Resident:
     """An algorithm in the kernel."""
 
@@ -63,6 +74,10 @@ class Resident:
     recorder: int | None
     #: Network namespaces with this default.
     default_of: list[str]
+    #: After an unload, the default that each of them has now.
+    restored: tuple[Restored, ...]
+    #: Whether the process that loaded it lives; None if that was in another PID namespace.
+    loader_lives: bool | None
 
     @property
     def loaded_at(self) -> datetime:
@@ -183,7 +198,10 @@ def unload_residents(name: str | None = None) -> list[Resident]:
 
 def _rows(ask: Callable[[], str]) -> list[Resident]:
     try:
-        return [Resident(**row) for row in json.loads(ask())]
+        return [
+            Resident(**{**row, "restored": tuple(Restored(**each) for each in row["restored"])})
+            for row in json.loads(ask())
+        ]
     except PermissionError:
         raise KernelError("this needs the capability CAP_SYS_ADMIN: run it as root") from None
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import base64
 import functools
+import hashlib
 import re
+import secrets
 from dataclasses import KW_ONLY, dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Any
@@ -71,7 +73,7 @@ def page(
 
 def render(template: str, algorithms: Mapping[str, str] | None = None, **content: Any) -> str:  # noqa: ANN401
     """Return the text of a page from a template."""
-    return (
+    text: str = (
         _environment()
         .get_template(template)
         .render(
@@ -83,9 +85,16 @@ def render(template: str, algorithms: Mapping[str, str] | None = None, **content
             css=script("page.css"),
             script=script("page.js"),
             script_of=script,
+            nonce=_NONCE,
             **content,
         )
     )
+    # Scripts of the page's own run; one smuggled into it would have to contain a digest of itself.
+    return text.replace(_NONCE, hashlib.sha256(text.encode()).hexdigest()[:32])
+
+
+#: Stands for the nonce of a page until its text is complete.
+_NONCE = secrets.token_hex(16)
 
 
 @functools.cache

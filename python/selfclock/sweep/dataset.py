@@ -1,7 +1,9 @@
 """The results of a sweep on disk: one Parquet file, and a journal of the runs completed since.
 
 A row is appended to the journal as soon as its run ends, so that killing the sweep loses only the
-runs in progress. From time to time the journal is merged into the Parquet file, which is written to
+runs in progress. Journal lines have checksums, the Parquet files digests.
+
+From time to time the journal is merged into the Parquet file, which is written to
 a temporary file and renamed.
 
 A row's key identifies its inputs: the scenario with its settings, the seed, the engine, and the
@@ -11,16 +13,15 @@ another grid or from an algorithm before an edit, are set aside in a separate fi
 
 from __future__ import annotations
 
-import io
-import json
-import os
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import COMMIT, VERSION
 from selfclock.errors import BadInputError
-from selfclock.save import check_writable, on_disk
+from selfclock.locks import try_lock
+from selfclock.save import UnwritableError, check_writable, on_disk, room
+from selfclock.sweep import digest, journal
 from selfclock.sweep.row import column_types
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ RUNS = "runs.parquet"
 EARLIER = "earlier.parquet"
 JOURNAL = "journal.jsonl"
 LOCK = ".lock"
+#: What a full disk leaves.
+KEPT = "the finished runs are kept, and the same command resumes"
 
 #: Merging takes at most this fraction of the time, and has this minimum interval.
 FOLDING_SHARE = 0.05
@@ -74,7 +77,9 @@ class Dataset:
         }
         keys = pl.DataFrame({"key": [job.key for job in jobs], "point": [job.point for job in jobs]})
         self._points = keys.join(grid.columns(), on="point", how="left")
-        self._journal: BinaryIO | None = None
+        #: Damaged lines of the journal: their runs are repeated.
+        self.damaged = 0
+        self._journal = journal.Journal(directory / JOURNAL)
         self._lock: BinaryIO | None = None
         self._folded_at = 0.0
         self._folding_s = 0.0
@@ -85,6 +90,7 @@ class Dataset:
             for name in (RUNS, EARLIER):
                 # Left by a sweep killed while writing.
                 _aside(self._directory / name).unlink(missing_ok=True)
+                digest.forget(self._directory / name)
             self._check_files()
             if self._has_foreign_rows():
                 self._take_over()
@@ -94,13 +100,16 @@ class Dataset:
             raise
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self.fold()
             self._sort()
+        except UnwritableError:
+            # The journal keeps the rows. An earlier error, most likely of the same disk, is the one to report.
+            if kind is None:
+                raise
         finally:
-            if self._journal is not None:
-                self._journal.close()
+            self._journal.close()
             if self._lock is not None:
                 self._lock.close()
 
@@ -118,20 +127,17 @@ class Dataset:
 
     def add(self, row: dict[str, Any]) -> None:
         """Append a row; it has been handed to the disk on return."""
-        if self._journal is None:
-            self._journal = (self._directory / JOURNAL).open("ab", buffering=0)
-        with on_disk(self._directory / JOURNAL):
-            self._journal.write(json.dumps(row, allow_nan=False).encode() + b"\n")
+        with on_disk(self._directory / JOURNAL, KEPT):
+            self._journal.append(row)
         if time.monotonic() - self._folded_at > max(FOLDING_INTERVAL_S, self._folding_s / FOLDING_SHARE):
             self.fold()
 
     def fold(self) -> None:
         """Merge the journal's rows into the Parquet file."""
         began = time.monotonic()
-        if self._journal is not None:
-            self._journal.close()
-            self._journal = None
-        journal = self._read_journal()
+        self._journal.close()
+        journal, damaged = self._read_journal()
+        self.damaged += damaged
         if len(journal) or not self.path.exists():
             rows = self._at_their_points(journal.lazy())
             if self.path.exists():
@@ -148,13 +154,14 @@ class Dataset:
         for path in (self.path, self._directory / EARLIER):
             if path.exists():
                 with readable(path, self._points.height if path == self.path else 0):
+                    digest.check(path)
                     # Every column, one part at a time: any of them may be damaged.
                     pl.scan_parquet(path).select(pl.all().count()).collect(engine="streaming")
         self._read_journal()
 
     def _has_foreign_rows(self) -> bool:
         """Return whether there are rows outside the grid, or with settings other than the grid's."""
-        keys = [self._read_journal().select("key")]
+        keys = [self._read_journal()[0].select("key")]
         if self.path.exists():
             described = pl.read_parquet_metadata(self.path)
             if any(described.get(name) != value for name, value in self._metadata.items()):
@@ -165,7 +172,8 @@ class Dataset:
     def _take_over(self) -> None:
         """Set aside rows outside the present grid, and take back those inside."""
         stored = [_stored(self.path)] if self.path.exists() else []
-        there = pl.concat([*stored, self._read_journal().lazy()]).unique("key", keep="last").collect()
+        rows, self.damaged = self._read_journal()
+        there = pl.concat([*stored, rows.lazy()]).unique("key", keep="last").collect()
         earlier_path = self._directory / EARLIER
         earlier = _stored(earlier_path).collect() if earlier_path.exists() else pl.DataFrame(schema=column_types())
         strange = there.join(self._points, on="key", how="anti")
@@ -174,10 +182,8 @@ class Dataset:
         # Rows are never removed from this file, so that each row exists somewhere at any moment.
         kept = pl.concat([earlier.join(strange, on="key", how="anti"), strange])
         if len(kept):
-            aside = _aside(earlier_path)
-            with on_disk(earlier_path):
+            with self._written(earlier_path) as aside:
                 kept.write_parquet(aside)
-                _replace(aside, earlier_path)
         self._write(self._at_their_points(pl.concat([there, back]).lazy()))
         (self._directory / JOURNAL).unlink(missing_ok=True)
 
@@ -189,10 +195,25 @@ class Dataset:
         return joined.select("key", "point", "seed", *settings, *measured)
 
     def _write(self, rows: pl.LazyFrame) -> None:
-        aside = _aside(self.path)
-        with on_disk(self.path):
+        with self._written(self.path) as aside:
             rows.sink_parquet(aside, metadata=self._metadata)
-            _replace(aside, self.path)
+
+    @contextmanager
+    def _written(self, path: Path) -> Iterator[Path]:
+        """Yield the file to write; on leaving, it gets its name. A failure leaves the earlier file."""
+        aside = _aside(path)
+        try:
+            with on_disk(path, KEPT):
+                # As root, not through a link of another user.
+                aside.unlink(missing_ok=True)
+                yield aside
+                digest.put(aside, path)
+        except pl.exceptions.PolarsError as error:
+            # Polars hides the system's error: "Invalid thrift: transport error" is a full disk.
+            said = (str(error).splitlines() or [type(error).__name__])[0]
+            raise UnwritableError(f"cannot write {path}: {said}{room(path)}; {KEPT}") from None
+        finally:
+            aside.unlink(missing_ok=True)
 
     def _sort(self) -> None:
         """Sort the rows in the order of the grid, unless there are too many."""
@@ -202,19 +223,11 @@ class Dataset:
             if not order.equals(order.sort("point", "seed")):
                 self._write(rows.sort("point", "seed"))
 
-    def _read_journal(self) -> pl.DataFrame:
+    def _read_journal(self) -> tuple[pl.DataFrame, int]:
+        """Return the rows of the journal, and the number of damaged lines."""
         path = self._directory / JOURNAL
         with readable(path):
-            lines = path.read_bytes() if path.exists() else b""
-        # The last line of a killed sweep may be truncated.
-        whole = lines[: lines.rfind(b"\n") + 1]
-        if not whole:
-            return pl.DataFrame(schema=column_types())
-        with readable(path, whole.count(b"\n")):
-            rows = pl.read_ndjson(io.BytesIO(whole), schema=column_types())
-            if rows["key"].null_count():
-                raise ValueError("a line has no key")
-        return rows.unique("key", keep="last", maintain_order=True)
+            return journal.read(path.read_bytes() if path.exists() else b"")
 
 
 @contextmanager
@@ -245,26 +258,15 @@ def _aside(path: Path) -> Path:
     return path.with_name(f".{path.name}.partial")
 
 
-def _replace(aside: Path, path: Path) -> None:
-    """Rename a written file once it is on the disk."""
-    with aside.open("rb+") as file:
-        os.fsync(file.fileno())
-    aside.replace(path)
-
-
 def _lock(path: Path) -> BinaryIO:
     """Lock the directory. The operating system releases the lock when the process ends, however it ends."""
     file = path.open("ab")
     try:
-        try:
-            import fcntl  # noqa: PLC0415
-        except ImportError:
-            import msvcrt  # noqa: PLC0415
-
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        else:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        free = try_lock(file)
     except OSError:
         file.close()
-        raise BusyError(f"{path.parent}: another sweep writes there; wait for it, or choose another --out") from None
+        raise
+    if not free:
+        file.close()
+        raise BusyError(f"{path.parent}: another sweep writes there; wait for it, or choose another --out")
     return file

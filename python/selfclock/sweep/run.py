@@ -18,11 +18,11 @@ from selfclock.page_parts import Table
 from selfclock.repeats import Sameness
 from selfclock.save import FORMATS, staged
 from selfclock.sweep import repeats
-from selfclock.sweep.dataset import Dataset, readable
+from selfclock.sweep.dataset import JOURNAL, Dataset, readable
 from selfclock.sweep.grid import Grid
 from selfclock.sweep.measures import MEASURES, USUAL, chosen
 from selfclock.sweep.shares import shares
-from selfclock.sweep.workers import CLUSTER, LOCAL, run_here, run_on_cluster
+from selfclock.sweep.workers import CLUSTER, LOCAL, SECURE, run_here, run_on_cluster
 from selfclock.threads import check_threads
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from selfclock.estimate import Estimate
+    from selfclock.sweep.grid import Job
     from selfclock.sweep.shares import Shares
     from selfclock.sweep.workers import Row
 else:
@@ -63,6 +64,8 @@ class Sweep:
     #: Runs in the directory that are outside this grid, or of an earlier version of an algorithm;
     #: now in earlier.parquet.
     set_aside: int
+    #: Damaged lines of the journal: their runs were repeated.
+    damaged: int
     #: Digests of the user-defined algorithms, by name.
     algorithms: dict[str, str]
     seconds: float
@@ -100,7 +103,10 @@ class Sweep:
     @cached_property
     def notes(self) -> list[str]:
         """Notes on the results: points whose runs are one run, and equal flows with very unequal shares."""
+        lines = "1 line" if self.damaged == 1 else f"{self.damaged:,} lines"
+        lost = f"{self.directory / JOURNAL}: {lines} had been damaged; what was lost was run again"
         return [
+            *([lost] if self.damaged else []),
             *repeats.notes(self._sameness, len(self.grid.seeds)),
             *repeats.unequal(self.grid, self.path),
         ]
@@ -160,7 +166,8 @@ def sweep(
 ) -> Sweep:
     """Run the missing runs of a grid, given as such or as a file; results go to a directory.
 
-    `on` is "local", on all cores or `threads` threads, or "dask://host:port". A run that fails is
+    `on` is "local", on all cores or `threads` threads, "dask://host:port", or
+    "tls://host:port" with the certificates of Dask's configuration. A run that fails is
     recorded with its error; it is run again only with `retry`. Table and figure show `measures`,
     columns of the dataset such as "jain". `progress` is called with the fraction done and what to
     say of it.
@@ -171,8 +178,12 @@ def sweep(
     >>> found.runs.group_by("flow.*.congestion_control").mean()  # doctest: +SKIP
     >>> sc.publish(found, "results/two")  # doctest: +SKIP
     """
-    if on != LOCAL and not re.fullmatch(rf"{CLUSTER}[^/\s:]+(:\d{{1,5}})?|{CLUSTER}\[[0-9a-fA-F:]+\](:\d{{1,5}})?", on):
-        raise ScenarioError(f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786")
+    scheme = f"(?:{CLUSTER}|{SECURE})"
+    if on != LOCAL and not re.fullmatch(rf"{scheme}([^/\s:]+|\[[0-9a-fA-F:]+\])(:\d{{1,5}})?", on):
+        raise ScenarioError(
+            f"--on: {on!r}; allowed: local, or the address of a Dask scheduler as dask://host:8786, "
+            "or tls://host:8786 with Dask's own certificates"
+        )
     check_threads(threads)
     shown = chosen(measures)
     grid = grid if isinstance(grid, Grid) else Grid.load(grid)
@@ -181,9 +192,11 @@ def sweep(
     wanted = {job.key: job for job in jobs}
     began = time.monotonic()
     with Dataset(directory, grid, jobs) as dataset:
-        known = dataset.keys(failed=not retry)
-        missing = [job for key, job in wanted.items() if key not in known]
         ended = failures = 0
+
+        def unknown(*, failed: bool) -> list[Job]:
+            known = dataset.keys(failed=failed)
+            return [job for key, job in wanted.items() if key not in known]
 
         def keep(row: Row) -> None:
             nonlocal ended, failures
@@ -193,15 +206,24 @@ def sweep(
             if progress is not None:
                 done = len(wanted) - len(missing) + ended
                 note = f"{done:,} of {len(wanted):,} runs" + (f", {failures:,} failed" if failures else "")
-                progress(ended / len(missing), note)
+                progress(min(1.0, ended / len(missing)), note)
 
-        if missing and on == LOCAL:
-            run_here(grid, missing, keep, threads)
-        elif missing:
-            run_on_cluster(on, grid, missing, keep)
+        missing = unknown(failed=not retry)
+        left = missing
+        while left:
+            if on == LOCAL:
+                run_here(grid, left, keep, threads)
+            else:
+                run_on_cluster(on, grid, left, keep)
+            dataset.fold()
+            # Of a line that was damaged before it was merged.
+            left = unknown(failed=True)
     used = sorted({one for job in jobs for one in job.algorithms.split(", ") if one})
     algorithms = {name: digest for name, _, digest in (one.rpartition(" ") for one in used)}
-    found = Sweep(grid, directory, dataset.path, ended, dataset.set_aside, algorithms, time.monotonic() - began, shown)
+    found = Sweep(
+        grid, directory, dataset.path, ended, dataset.set_aside, dataset.damaged, algorithms,
+        time.monotonic() - began, shown,
+    )  # fmt: skip
     run = hashlib.sha256("\n".join(sorted(wanted)).encode()).hexdigest()[:16]
     with staged(directory, sweep=True) as aside:
         figures = [f"sweep.{kind}" for kind in FORMATS]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+import time
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import ENGINE, VERSION, ScenarioError
@@ -16,7 +17,8 @@ from selfclock.sweep.sharing import with_common_beginnings
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from distributed import Future
+    from distributed import Client, Future, as_completed
+    from distributed.security import Security
 
     from selfclock import _core
     from selfclock.algorithm_sources import Source
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 LOCAL = "local"
 CLUSTER = "dask://"
+#: The same with TLS on every connection: certificates and keys are those of Dask's configuration.
+SECURE = "tls://"
 
 #: Runs sent to a worker together, so that transport is small next to a short run.
 TOGETHER = 32
@@ -36,6 +40,9 @@ AHEAD = 3
 #: Time after which a run that a worker has announced but not delivered is repeated, s. Dask waits
 #: half a minute or longer for a lost worker.
 PATIENCE_S = 10
+
+#: Time without its scheduler after which a sweep ends, s: Dask's client tries to reach it again.
+WITHOUT_SCHEDULER_S = 60
 
 #: Properties that a worker must share with this process.
 BUILD = f"{VERSION}, engine {ENGINE}"
@@ -72,8 +79,9 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
     except ImportError:
         raise ClusterError("a sweep on a cluster needs Dask: pip install 'selfclock[cluster]'") from None
     try:
-        client = Client(f"tcp://{address.removeprefix(CLUSTER)}", timeout="10s", set_as_default=False)
-    except (OSError, ValueError) as error:
+        security = _security(address)
+        client = Client(_location(address), timeout="10s", set_as_default=False, security=security)
+    except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address}: {error}") from None
     with client:
         packages = _batched(jobs, TOGETHER)
@@ -90,12 +98,14 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
             return [submit(package) for package in itertools.islice(packages, max(0, wanted))]
 
         ended = as_completed(more(), loop=client.loop)
-        for future in ended:
+        while under_way:
+            future = _next(ended, client, address)
             package = under_way.pop(future.key)
             try:
                 # A result announced and then lost with its worker is awaited again.
                 build, rows = future.result(PATIENCE_S)
             except (FutureCancelledError, TimeoutError):
+                _need_scheduler(client, address)
                 future.release()
                 ended.add(submit(package))
                 continue
@@ -107,6 +117,54 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
             for row in rows:
                 keep(row)
             ended.update(more())
+
+
+def _location(address: str) -> str:
+    """Return the scheduler's address as Dask writes it."""
+    return address if address.startswith(SECURE) else f"tcp://{address.removeprefix(CLUSTER)}"
+
+
+def _security(address: str) -> Security | None:
+    """Return certificates and keys of Dask's configuration, such as DASK_DISTRIBUTED__COMM__TLS__CA_FILE."""
+    if not address.startswith(SECURE):
+        return None
+    from distributed.security import Security  # noqa: PLC0415
+
+    return Security(require_encryption=True)
+
+
+def _next(ended: as_completed, client: Client, address: str) -> Future:
+    """Return the next finished package, as long as the scheduler can be reached."""
+    lost_at: float | None = None
+    while not ended.has_ready():
+        lost_at = _lost_since(client, lost_at, address)
+        with ended.thread_condition:
+            ended.thread_condition.wait(timeout=0.1)
+    future: Future = next(ended)
+    return future
+
+
+def _lost_since(client: Client, lost_at: float | None, address: str) -> float | None:
+    if client.status in {"closed", "closing"}:
+        raise _lost(address)
+    if client.status == "running":
+        return None
+    lost_at = time.monotonic() if lost_at is None else lost_at
+    if time.monotonic() > lost_at + WITHOUT_SCHEDULER_S:
+        raise _lost(address)
+    return lost_at
+
+
+def _need_scheduler(client: Client, address: str) -> None:
+    """Raise if Dask has given the scheduler up: it cancels all packages then."""
+    if client.status in {"closed", "closing"}:
+        raise _lost(address)
+
+
+def _lost(address: str) -> ClusterError:
+    return ClusterError(
+        f"the Dask scheduler at {address} no longer answers; the finished runs are kept, and the same command resumes"
+    )
 
 
 def _batched(jobs: Iterable[Job], size: int) -> Iterator[tuple[Job, ...]]:

@@ -117,6 +117,7 @@
   frame.contentDocument.open();
   const library = (async () => {
     const script = document.createElement("script");
+    script.nonce = document.querySelector("script[nonce]").nonce;
     script.textContent = await unpack(document.getElementById("library").textContent);
     document.head.append(script);
   })();

@@ -102,11 +102,16 @@ impl<'a> Btf<'a> {
     }
     /// Size of a type in bytes, through typedefs and qualifiers.
     pub fn bytes(&self, id: u32) -> Option<u32> {
-        match self.kind(id)? {
-            kind::TYPEDEF => self.bytes(self.size(id)?),
-            kind::PTR => Some(8),
-            _ => self.size(id),
+        let mut id = id;
+        // A damaged file may name types in a circle; the kernel allows 32 (MAX_RESOLVE_DEPTH).
+        for _ in 0..32 {
+            match self.kind(id)? {
+                kind::TYPEDEF => id = self.size(id)?,
+                kind::PTR => return Some(8),
+                _ => return self.size(id),
+            }
         }
+        None
     }
     /// All types.
     pub fn ids(&self) -> std::ops::Range<u32> {
@@ -140,9 +145,10 @@ pub fn mended(elf: &Elf<'_>) -> Option<Vec<u8>> {
         let section = elf.find(btf.name(id)?)?;
         let place = btf.place(id)?;
         let mut put = |at: usize, number: usize| {
-            mended[at..at + 4].copy_from_slice(&(number as u32).to_le_bytes());
+            mended.get_mut(at..at + 4)?.copy_from_slice(&(number as u32).to_le_bytes());
+            Some(())
         };
-        put(place + 8, elf.sections[section].data.len());
+        put(place + 8, elf.sections[section].data.len())?;
         let row = |number: u32| {
             let at = place + 12 + 12 * number as usize;
             let (variable, size) = (u32_at(raw, at)?, u32_at(raw, at + 8)?);
@@ -155,9 +161,9 @@ pub fn mended(elf: &Elf<'_>) -> Option<Vec<u8>> {
         rows.sort_unstable();
         for (number, (offset, variable, size)) in rows.into_iter().enumerate() {
             let at = place + 12 + 12 * number;
-            put(at, variable as usize);
-            put(at + 4, offset);
-            put(at + 8, size as usize);
+            put(at, variable as usize)?;
+            put(at + 4, offset)?;
+            put(at + 8, size as usize)?;
         }
     }
     Some(mended)
@@ -186,7 +192,8 @@ pub fn extra<'a>(elf: &Elf<'a>, btf: &Btf<'_>, section: &str) -> Option<Extra<'a
         if length == 0 {
             return Some(Vec::new());
         }
-        let size = word(at)?;
+        // A record begins with its offset.
+        let size = word(at).filter(|size| *size >= 4)?;
         at += 4;
         while at < end {
             let (name, count) = (btf.string(u32_at(data, at)?)?, word(at + 4)?);

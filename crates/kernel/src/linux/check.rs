@@ -103,7 +103,7 @@ pub fn check() -> Vec<Finding> {
 fn described(resident: &Resident) -> String {
     let state = if resident.is_registered() { "" } else { "unloaded, " };
     let flows = resident.control.totals().live();
-    format!("{} ({state}{}, {flows} connections)", resident.about.name(), resident.about.label())
+    format!("{} ({state}{}, {flows} connections)", resident.name, resident.about.label())
 }
 
 /// Loads the programs and removes them again.

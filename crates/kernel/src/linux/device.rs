@@ -3,10 +3,11 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use super::bpf::{Target, link};
 use super::found::PREFIX;
-use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types, update};
+use super::load::{LoadError, Map, Purpose, create_map, failed, load_program, load_types};
 use super::object::Object;
-use super::sys::{Attributes, bpf_open, command, interface};
+use super::sys::interface;
 
 /// Reports the packets that a device takes from connections under an algorithm: `bpf/tap.bpf.c`,
 /// compiled.
@@ -73,15 +74,15 @@ pub fn attach(object: &[u8], shared: &[Map], device: &str) -> Result<Attached, L
     let settings = all.iter().find(|map| map.name == "device").ok_or(LoadError::BadObject)?;
     let mut value = [0; 8];
     value[..4].copy_from_slice(&link_header.to_ne_bytes());
-    update(settings.fd.as_fd(), &[0; 4], &value).map_err(failed("describe the device"))?;
+    settings.fd.update(&[0; 4], &value).map_err(failed("describe the device"))?;
     let mut links = Vec::new();
     for program in &object.programs {
         let (_, place) =
             PLACES.iter().find(|(section, _)| *section == program.member).ok_or(LoadError::BadObject)?;
         let purpose = Purpose { kind: CLASSIFIER, attach: 0, operations: 0 };
         let fd = load_program(program, &all, types.as_fd(), purpose)?;
-        let attributes = Attributes::new().fd(fd.as_fd()).number(index).number(*place).number(0);
-        links.push(bpf_open(command::LINK_CREATE, attributes).map_err(failed("attach to the device"))?);
+        let attached = link(fd.as_fd(), Target::Device(index), *place);
+        links.push(attached.map_err(failed("attach to the device"))?);
     }
     Ok(Attached { _links: links, maps })
 }

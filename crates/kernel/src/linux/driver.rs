@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,13 +11,14 @@ use std::time::Duration;
 use selfclock_congestion::failure::Failure;
 use selfclock_congestion::{Controller, Selection, Setup};
 
+use super::bpf::MapFd;
 use super::device::{Attached, TAP, attach};
 use super::found::{Found, PREFIX, find};
 use super::latency::Histogram;
-use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types, update};
+use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types};
 use super::object::Object;
 use super::options::{Carrier, OptionCounts};
-use super::register::{Registration, map_id};
+use super::register::Registration;
 use super::ring::Ring;
 use super::slots::{Control, SLOTS, SlotCounts, Slots, Totals};
 use super::sys;
@@ -136,7 +137,7 @@ fn maps_for(name: &str, object: &Object, types: BorrowedFd<'_>) -> Result<(Vec<M
     // Without CAP_SYS_ADMIN existing maps are invisible: then all are new.
     let mut orphan: Option<Found> = None;
     for found in find().unwrap_or_default() {
-        if found.control.name() != name {
+        if found.name != name {
             continue;
         }
         if found.is_registered() {
@@ -153,7 +154,7 @@ fn maps_for(name: &str, object: &Object, types: BorrowedFd<'_>) -> Result<(Vec<M
     let maps = create_maps(PREFIX, object, types)?;
     let free = maps.iter().find(|map| map.name == "free_slots").ok_or(LoadError::BadObject)?;
     for slot in (0..SLOTS).rev() {
-        update(free.fd.as_fd(), &[], &slot.to_ne_bytes()).map_err(failed("fill the free slots"))?;
+        free.fd.update(&[], &slot.to_ne_bytes()).map_err(failed("fill the free slots"))?;
     }
     Ok((maps, 0))
 }
@@ -161,18 +162,13 @@ fn maps_for(name: &str, object: &Object, types: BorrowedFd<'_>) -> Result<(Vec<M
 impl Shared {
     fn new(maps: &[Map]) -> Result<Self, LoadError> {
         let map = |name| maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject);
-        let events: OwnedFd = map("events")?.fd.try_clone().map_err(failed("share the ring"))?;
+        let events: MapFd = map("events")?.fd.try_clone().map_err(failed("share the ring"))?;
         Ok(Self {
             ring: Ring::new(events).map_err(failed("map the ring"))?,
             slots: Slots::new(map("slots")?.fd.as_fd()).map_err(failed("map the slots"))?,
             control: Control::new(map("control")?.fd.as_fd()).map_err(failed("map the control page"))?,
         })
     }
-}
-
-fn map_number(maps: &[Map], name: &str) -> Result<u32, LoadError> {
-    let map = maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject)?;
-    map_id(map.fd.as_fd())
 }
 
 impl Session {
@@ -195,13 +191,11 @@ impl Session {
         // Only after registration: an unregistered session must not create a record.
         let writer = options.record.as_ref().map(|path| {
             let about = format!("{} on Linux {}", options.name, sys::kernel_release());
-            let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+            let file = BufWriter::with_capacity(1 << 18, sys::new_file(path)?);
             Writer::new(file, &options.selection, &about)
         });
         let writer = Mutex::new(writer.transpose().map_err(failed("write the record"))?);
-        let ids =
-            [map_number(&maps, "slots")?, map_number(&maps, "events")?, map_number(&maps, "free_slots")?];
-        shared.control.claim(&options.name, [ids[0], ids[1], ids[2], registration.id]);
+        shared.control.claim(&options.name);
         let (registration, status) = (Mutex::new(Some(registration)), Mutex::default());
         let (tap, carrier) = (Mutex::new(tap), Mutex::new(carrier.map(Arc::new)));
         Ok(Self {

@@ -4,12 +4,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::net::Ipv4Addr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::bpf::MapFd;
 use super::device::{Attached, EDGE, attach};
-use super::load::{LoadError, failed, update};
+use super::load::{LoadError, failed};
 use super::ring::Ring;
 use super::sys;
 
@@ -90,7 +90,7 @@ impl Passage {
 #[derive(Debug)]
 pub struct Edge {
     ring: Ring,
-    limits: OwnedFd,
+    limits: MapFd,
     _attached: Attached,
 }
 
@@ -114,17 +114,29 @@ impl Edge {
     /// advertised to a flow's source from now on, if it has changed.
     pub fn run(&self, stop: &AtomicBool, mut decide: impl FnMut(&Passage) -> Option<u64>) -> io::Result<()> {
         sys::exact_naps();
-        let mut limits: BTreeMap<Key, u64> = BTreeMap::new();
+        let (mut limits, mut silent) = (BTreeMap::new(), Silent::default());
         while !stop.load(Ordering::Acquire) {
             let passed = self.ring.drain_records::<{ Passage::SIZE }>(4096, |bytes| {
-                if let Some(passage) = Passage::from_bytes(bytes)
-                    && let Some(window) = decide(&passage)
-                {
+                let Some(passage) = Passage::from_bytes(bytes) else { return };
+                silent.hears(&passage);
+                let window = decide(&passage);
+                if passage.what == What::End {
+                    // The next connection between these ports begins without a limit.
+                    limits.insert(passage.key, None);
+                } else if window.is_some() {
                     limits.insert(passage.key, window);
                 }
             });
+            for end in silent.ends(sys::now()) {
+                decide(&end);
+                limits.insert(end.key, None);
+            }
             while let Some((Key(key), window)) = limits.pop_first() {
-                update(self.limits.as_fd(), &key, &window.to_ne_bytes())?;
+                match window {
+                    Some(window) => self.limits.update(&key, &window.to_ne_bytes())?,
+                    // Most flows end without ever being limited.
+                    None => drop(self.limits.delete(&key)),
+                }
             }
             if passed == 0 {
                 std::thread::sleep(NAP);
@@ -134,9 +146,76 @@ impl Edge {
     }
 }
 
+/// Flows whose end was not seen: a source that vanished sends none, and its ports return.
+#[derive(Debug, Default)]
+struct Silent {
+    last: BTreeMap<Key, Passage>,
+    checked: u64,
+}
+
+impl Silent {
+    /// Twice the maximum segment lifetime (RFC 9293), after which the ports may return, ns. A
+    /// connection that is only idle gets its limit again with its next data.
+    const SILENCE: u64 = 240_000_000_000;
+    /// Time between two checks, ns.
+    const EVERY: u64 = 1_000_000_000;
+
+    fn hears(&mut self, passage: &Passage) {
+        if passage.what == What::End {
+            self.last.remove(&passage.key);
+        } else {
+            self.last.insert(passage.key, *passage);
+        }
+    }
+
+    /// The ends of those that have been silent for too long.
+    fn ends(&mut self, now: u64) -> Vec<Passage> {
+        if now.saturating_sub(self.checked) < Self::EVERY {
+            return Vec::new();
+        }
+        self.checked = now;
+        let mut ended = Vec::new();
+        self.last.retain(|_, last| {
+            let is_over = now.saturating_sub(last.now) > Self::SILENCE;
+            if is_over {
+                ended.push(Passage { now, what: What::End, ..*last });
+            }
+            !is_over
+        });
+        ended
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A flow ends with its FIN or RST; one that sends none ends after twice the maximum segment
+    /// lifetime (RFC 9293, 3.4.2), when its ports may belong to another connection.
+    #[test]
+    fn silent_flows_end() {
+        let passage = |port: u8, now, what| Passage {
+            now,
+            key: Key([10, 0, 0, 1, 10, 0, 0, 2, 0, port, 0, 80]),
+            sequence: 1,
+            payload: 1448,
+            size: 1500,
+            offered: 0,
+            window: 0,
+            what,
+            segments: 1,
+        };
+        let mut silent = Silent::default();
+        silent.hears(&passage(1, 0, What::Data));
+        silent.hears(&passage(2, 0, What::Data));
+        silent.hears(&passage(2, 1_000, What::End));
+        silent.hears(&passage(3, 200_000_000_000, What::Data));
+        assert_eq!(silent.ends(239_000_000_000), []);
+        let ended = silent.ends(241_000_000_000);
+        assert_eq!(ended, [passage(1, 241_000_000_000, What::End)]);
+        assert_eq!(silent.ends(300_000_000_000), []);
+        assert_eq!(silent.ends(441_000_000_000).len(), 1);
+    }
 
     #[test]
     fn a_packet_of_the_ring() {

@@ -78,7 +78,7 @@ impl<'a> Elf<'a> {
         }
         let table = size_at(file, 40)?;
         let (count, names) = (usize::from(u16_at(file, 60)?), usize::from(u16_at(file, 62)?));
-        let header = |number: usize| file.get(table + number * 64..);
+        let header = |number: usize| file.get(table.checked_add(number * 64)?..);
         let data = |number: usize| {
             let header = header(number)?;
             let (offset, size) = (size_at(header, 24)?, size_at(header, 32)?);

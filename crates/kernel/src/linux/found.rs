@@ -1,17 +1,17 @@
-//! Objects already in the kernel: registrations of other processes, and connections that a process
-//! left behind.
+//! Sessions of `selfclock kernel run` in the kernel: those of other processes, and connections that
+//! a process left behind.
 //!
-//! Nothing is pinned. While connections use the congestion control, its programs hold the maps; a
-//! map can be opened by its number. So a killed process leaves only its connections, and the next
-//! one finds them.
+//! While connections use a congestion control, the kernel keeps its programs and their maps. So a
+//! killed process leaves only its connections, and the next one finds them: see [`super::owned`].
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
-use super::load::{Map, information};
-use super::register::{detach, word};
+use super::bpf::{detach, registrations};
+use super::load::{BRIDGE, Map};
+use super::object::{MapSpec, Object};
+use super::owned::{Owned, owned};
 use super::slots::{Control, Slots, Totals};
-use super::sys::{Attributes, bpf_ids, bpf_open, command};
 
 /// Prefix of the names of this program's maps in the kernel.
 pub const PREFIX: &str = "sc_";
@@ -19,6 +19,8 @@ pub const PREFIX: &str = "sc_";
 /// Maps of one session.
 #[derive(Debug)]
 pub struct Found {
+    /// Name of the congestion control.
+    pub name: String,
     /// Its control page.
     pub control: Control,
     /// All its maps, by their names in the object.
@@ -44,59 +46,52 @@ pub struct Unloaded {
     pub totals: Totals,
 }
 
-/// Opens an object of the kernel by its number.
-pub(super) fn open(command: i32, id: u32) -> io::Result<OwnedFd> {
-    bpf_open(command, Attributes::new().number(id).number(0).number(0))
+/// The maps by which a session is continued: all but the constants, which are part of the programs.
+fn specs() -> Vec<MapSpec> {
+    let object = Object::read(BRIDGE).unwrap_or_default();
+    object.maps.into_iter().filter(|spec| spec.constants.is_empty()).collect()
 }
 
-/// Registrations of BPF congestion controls: the number of the map, and the link.
-fn registrations() -> io::Result<Vec<(u32, OwnedFd)>> {
-    const STRUCT_OPS: u32 = 9;
-    let mut found = Vec::new();
-    for id in bpf_ids(command::LINK_GET_NEXT_ID)? {
-        // It may have gone meanwhile.
-        let Ok(link) = open(command::LINK_GET_FD_BY_ID, id) else { continue };
-        if let Ok(information) = information(link.as_fd())
-            && word(&information, 0) == STRUCT_OPS
-        {
-            found.push((word(&information, 16), link));
-        }
-    }
-    Ok(found)
-}
-
-/// Everything of this program in the kernel.
+/// Every session in the kernel.
 pub fn find() -> io::Result<Vec<Found>> {
-    let mut links = registrations()?;
-    let mut found = Vec::new();
-    for id in bpf_ids(command::MAP_GET_NEXT_ID)? {
-        let Ok(fd) = open(command::MAP_GET_FD_BY_ID, id) else { continue };
-        let Ok(information) = information(fd.as_fd()) else { continue };
-        if !information[24..].starts_with(b"sc_control\0") {
-            continue;
-        }
-        let control = Control::new(fd.as_fd())?;
-        if !control.is_ours() {
-            continue;
-        }
-        let [slots, events, free_slots, registration] = control.maps();
-        let mut maps = vec![Map { name: "control".to_owned(), fd }];
-        for (name, id) in [("slots", slots), ("events", events), ("free_slots", free_slots)] {
-            let Ok(fd) = open(command::MAP_GET_FD_BY_ID, id) else { continue };
-            maps.push(Map { name: name.to_owned(), fd });
-        }
-        let Some(slots) = maps.iter().find(|map| map.name == "slots") else { continue };
-        let slots = Slots::new(slots.fd.as_fd())?;
-        let place = links.iter().position(|(map, _)| *map == registration);
+    let all = owned()?;
+    if all.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (specs, mut links) = (specs(), registrations()?);
+    let mut found: Vec<Found> = Vec::new();
+    for own in all {
+        let place = links.iter().position(|(map, _)| *map == own.operations.shape().id);
         let link = place.map(|place| links.swap_remove(place).1);
-        if maps.len() == 4 {
-            found.push(Found { control, maps, slots, link });
+        let Some(one) = Found::new(own, &specs, link) else { continue };
+        // A session that continues the connections of a dead one has its maps, too.
+        match found.iter_mut().find(|other| other.control_id() == one.control_id()) {
+            Some(other) if one.is_registered() => *other = one,
+            Some(_) => {}
+            None => found.push(one),
         }
     }
     Ok(found)
 }
 
 impl Found {
+    /// `None` if it is no session.
+    fn new(own: Owned, specs: &[MapSpec], link: Option<OwnedFd>) -> Option<Self> {
+        let copied = |spec: &MapSpec| {
+            let fd = own.map(PREFIX, spec)?.try_clone().ok()?;
+            Some(Map { name: spec.name.clone(), fd })
+        };
+        let maps = specs.iter().map(copied).collect::<Option<Vec<_>>>()?;
+        let map = |name| maps.iter().find(|map| map.name == name);
+        let control = Control::new(map("control")?.fd.as_fd()).ok()?;
+        let slots = Slots::new(map("slots")?.fd.as_fd()).ok()?;
+        control.is_ours().then_some(Self { name: own.name, control, maps, slots, link })
+    }
+
+    fn control_id(&self) -> Option<u32> {
+        self.maps.iter().find(|map| map.name == "control").map(|map| map.fd.shape().id)
+    }
+
     /// The name is taken.
     pub const fn is_registered(&self) -> bool {
         self.link.is_some()
@@ -108,8 +103,12 @@ impl Found {
             // The owner may already have done so.
             let _ = detach(link.as_fd());
         }
+        self.described()
+    }
+
+    fn described(&self) -> Unloaded {
         Unloaded {
-            name: self.control.name(),
+            name: self.name.clone(),
             owner: self.control.owner(),
             registered: self.is_registered(),
             flows: self.slots.used(),
@@ -122,18 +121,11 @@ impl Found {
 /// registered them end, stopped ones once they continue; connections continue under Reno.
 pub fn unload(name: Option<&str>) -> io::Result<Vec<Unloaded>> {
     let found = find()?;
-    let named = |found: &&Found| name.is_none_or(|name| found.control.name() == name);
+    let named = |found: &&Found| name.is_none_or(|name| found.name == name);
     Ok(found.iter().filter(named).map(Found::unload).collect())
 }
 
 /// Objects present, unchanged.
 pub fn list() -> io::Result<Vec<Unloaded>> {
-    let describe = |found: &Found| Unloaded {
-        name: found.control.name(),
-        owner: found.control.owner(),
-        registered: found.is_registered(),
-        flows: found.slots.used(),
-        totals: found.control.totals(),
-    };
-    Ok(find()?.iter().map(describe).collect())
+    Ok(find()?.iter().map(Found::described).collect())
 }

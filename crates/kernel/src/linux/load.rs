@@ -5,9 +5,9 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
+use super::bpf::{self, MapFd, NewMap, NewProgram, map_kind};
 use super::btf::{Btf, kind};
 use super::object::{MapSpec, Object, Program, Reference};
-use super::sys::{Attributes, bpf_do, bpf_open, command};
 
 /// The kernel part: `bpf/bridge.bpf.c`, compiled. It holds no offset of a particular kernel.
 pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
@@ -15,7 +15,8 @@ pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
 /// Location of the kernel's types.
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 
-const STRUCT_OPS: u32 = 27;
+/// `BPF_PROG_TYPE_STRUCT_OPS`.
+pub(super) const STRUCT_OPS: u32 = 27;
 
 /// Why nothing was loaded.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ const STRUCT_OPS: u32 = 27;
 pub enum LoadError {
     /// The process may not load programs.
     NotAllowed,
+    /// What is loaded could not be found again, and thus not removed.
+    NotRemovable,
     /// The kernel does not publish its types.
     NoTypes(io::Error),
     /// The kernel lacks a required feature, which is named.
@@ -56,6 +59,9 @@ impl fmt::Display for LoadError {
         match self {
             Self::NotAllowed => f.write_str(
                 "this needs the capabilities CAP_BPF and CAP_NET_ADMIN, and CAP_PERFMON: run it as root",
+            ),
+            Self::NotRemovable => f.write_str(
+                "this needs the capability CAP_SYS_ADMIN, too, without which it could not be unloaded: run it as root",
             ),
             Self::NoTypes(error) => {
                 write!(f, "{KERNEL_TYPES}: {error}; the kernel must be built with CONFIG_DEBUG_INFO_BTF=y")
@@ -126,34 +132,33 @@ pub struct Map {
     /// Its name.
     pub name: String,
     /// Its descriptor.
-    pub fd: OwnedFd,
+    pub fd: MapFd,
 }
-
-/// `BPF_MAP_TYPE_SK_STORAGE`: memory per socket, for which the kernel requires BTF types.
-const SOCKET_STORAGE: u32 = 24;
 
 /// Loads the types of an object.
 pub fn load_types(object: &Object) -> Result<OwnedFd, LoadError> {
-    let bytes = object.btf.as_slice();
-    let attributes = Attributes::new().read(bytes).long(0).number(bytes.len() as u32).number(0).number(0);
-    bpf_open(command::BTF_LOAD, attributes).map_err(failed("load types"))
+    bpf::load_types(&object.btf).map_err(failed("load types"))
 }
 
 /// Creates a map of an object with these types. Its kernel name, `prefix` and the map's own, shows
 /// its owner.
 pub fn create_map(prefix: &str, spec: &MapSpec, types: BorrowedFd<'_>) -> Result<Map, LoadError> {
     let MapSpec { name, kind, key_size, value_size, entries, flags, types: (key, value), constants } = spec;
-    let mut attributes = [*kind, *key_size, *value_size, *entries, *flags, 0, 0]
-        .into_iter()
-        .fold(Attributes::new(), Attributes::number)
-        .name(&format!("{prefix}{name}"));
-    if *kind == SOCKET_STORAGE {
-        attributes = attributes.number(0).fd(types).number(*key).number(*value);
-    }
-    let fd = bpf_open(command::MAP_CREATE, attributes).map_err(failed("create a map"))?;
+    let new = NewMap {
+        kind: *kind,
+        key_size: *key_size,
+        value_size: *value_size,
+        entries: *entries,
+        flags: *flags,
+        name: &format!("{prefix}{name}"),
+        // The kernel requires types of memory per socket only.
+        types: (*kind == map_kind::SOCKET_STORAGE).then_some((types, *key, *value)),
+        structure: 0,
+    };
+    let fd = bpf::create(new).map_err(failed("create a map"))?;
     if !constants.is_empty() {
-        update(fd.as_fd(), &[0; 4], constants).map_err(failed("write constants"))?;
-        freeze(fd.as_fd()).map_err(failed("freeze constants"))?;
+        fd.update(&[0; 4], constants).map_err(failed("write constants"))?;
+        fd.freeze().map_err(failed("freeze constants"))?;
     }
     Ok(Map { name: name.clone(), fd })
 }
@@ -163,37 +168,18 @@ pub fn create_maps(prefix: &str, object: &Object, types: BorrowedFd<'_>) -> Resu
     object.maps.iter().map(|spec| create_map(prefix, spec, types)).collect()
 }
 
-/// Writes a value into a map.
-pub fn update(map: BorrowedFd<'_>, key: &[u8], value: &[u8]) -> io::Result<()> {
-    let attributes = Attributes::new().fd(map).number(0).read(key).read(value).long(0);
-    bpf_do(command::MAP_UPDATE_ELEM, attributes)
-}
-
-/// Lets nobody change a map any more but programs.
-pub fn freeze(map: BorrowedFd<'_>) -> io::Result<()> {
-    bpf_do(command::MAP_FREEZE, Attributes::new().fd(map))
-}
-
-/// The kernel's description of an object: `struct bpf_map_info` or `struct bpf_link_info`.
-pub fn information(fd: BorrowedFd<'_>) -> io::Result<[u8; 80]> {
-    let mut information = [0; 80];
-    let attributes = Attributes::new().fd(fd).number(80).written(&mut information);
-    bpf_do(command::OBJ_GET_INFO_BY_FD, attributes)?;
-    Ok(information)
-}
-
 /// The structure of congestion controls in this kernel.
-struct Operations<'a> {
+pub(super) struct Operations<'a> {
     types: Btf<'a>,
     /// `tcp_congestion_ops`, and `bpf_struct_ops_tcp_congestion_ops` around it.
     own: u32,
-    around: u32,
+    pub around: u32,
     /// Offset of the first in the second.
     at: usize,
 }
 
 impl<'a> Operations<'a> {
-    fn find(types: &'a [u8]) -> Result<Self, LoadError> {
+    pub fn find(types: &'a [u8]) -> Result<Self, LoadError> {
         let bad = || LoadError::TooOld("readable types");
         let types = Btf::read(types).ok_or_else(bad)?;
         let name = "bpf_struct_ops_tcp_congestion_ops";
@@ -214,6 +200,30 @@ impl<'a> Operations<'a> {
         let members = self.types.members(self.own);
         let index = members.iter().position(|member| member.name == name)?;
         Some((index as u32, self.at + members[index].offset))
+    }
+
+    /// Bytes of the value that is registered.
+    pub fn size(&self) -> Option<u32> {
+        self.types.size(self.around)
+    }
+
+    /// Offset of a member in the value that is registered.
+    pub fn offset(&self, name: &str) -> Option<usize> {
+        self.member(name).map(|(_, at)| at)
+    }
+
+    /// Offsets in that value of all function pointers; read from the kernel, each is the number of
+    /// a program, or 0.
+    pub fn functions(&self) -> Vec<usize> {
+        let is_function = |member: u32| {
+            let pointed = self.types.size(member).filter(|_| self.types.kind(member) == Some(kind::PTR))?;
+            self.types.kind(pointed).filter(|kind| *kind == kind::FUNC_PROTO)
+        };
+        let members = self.types.members(self.own).into_iter();
+        members
+            .filter(|member| is_function(member.kind).is_some())
+            .map(|member| self.at + member.offset)
+            .collect()
     }
 
     /// Number of arguments of a function-pointer member.
@@ -241,7 +251,7 @@ pub struct Loaded {
 /// Loads the programs of an object, with its types and these maps. The kernel verifies each.
 pub fn load(object: &Object, btf: OwnedFd, maps: &[Map], kernel_types: &[u8]) -> Result<Loaded, LoadError> {
     let operations = Operations::find(kernel_types)?;
-    let size = operations.types.size(operations.around).ok_or(LoadError::BadObject)?;
+    let size = operations.size().ok_or(LoadError::BadObject)?;
     let mut image = vec![0; size as usize];
     let mut programs = Vec::new();
     let purpose = |attach| Purpose { kind: STRUCT_OPS, attach, operations: operations.own };
@@ -252,7 +262,7 @@ pub fn load(object: &Object, btf: OwnedFd, maps: &[Map], kernel_types: &[u8]) ->
         image[at..at + 8].copy_from_slice(&(fd.as_raw_fd() as u64).to_ne_bytes());
         programs.push(fd);
     }
-    let place = |name| operations.member(name).map(|(_, at)| at).ok_or(LoadError::BadObject);
+    let place = |name| operations.offset(name).ok_or(LoadError::BadObject);
     let flags = place("flags")?;
     image[flags..flags + 4].copy_from_slice(&object.flags.to_ne_bytes());
     Ok(Loaded { btf, around: operations.around, image, name_at: place("name")?, programs })
@@ -279,7 +289,7 @@ fn linked(program: &Program, maps: &[Map]) -> Result<Vec<u8>, LoadError> {
         let map = maps.iter().find(|each| each.name == *map).ok_or(LoadError::BadObject)?;
         let kind = if place.is_some() { VALUE_OF_MAP } else { MAP };
         code[at + 1] = code[at + 1] & 15 | kind << 4;
-        code[at + 4..at + 8].copy_from_slice(&map.fd.as_raw_fd().to_ne_bytes());
+        code[at + 4..at + 8].copy_from_slice(&map.fd.as_fd().as_raw_fd().to_ne_bytes());
         code[at + 12..at + 16].copy_from_slice(&place.unwrap_or(0).to_ne_bytes());
     }
     Ok(code)
@@ -293,38 +303,18 @@ pub(super) fn load_program(
 ) -> Result<OwnedFd, LoadError> {
     let code = linked(program, maps)?;
     let mut log = vec![0; 1 << 16];
-    let once = |log: &mut [u8]| {
-        let level = u32::from(!log.is_empty());
-        let length = log.len() as u32;
-        let attributes = Attributes::new()
-            .number(kind)
-            .number((code.len() / 8) as u32)
-            .read(&code)
-            .read(b"GPL\0")
-            .number(level)
-            .number(length)
-            .written(log)
-            .number(0)
-            .number(0)
-            .name(&program.member.replace('/', "_"))
-            .number(0)
-            .number(attach)
-            .fd(btf)
-            .number(8)
-            .read(&program.functions)
-            .number((program.functions.len() / 8) as u32)
-            .number(0)
-            .long(0)
-            .number(0)
-            .number(operations)
-            .number(0)
-            .number((program.accesses.len() / 16) as u32)
-            .long(0)
-            .read(&program.accesses)
-            .number(16)
-            .number(0);
-        bpf_open(command::PROG_LOAD, attributes)
+    let name = program.member.replace('/', "_");
+    let new = NewProgram {
+        kind,
+        code: &code,
+        name: &name,
+        attach,
+        types: btf,
+        functions: &program.functions,
+        accesses: &program.accesses,
+        structure: operations,
     };
+    let once = |log: &mut [u8]| bpf::load_program(new, log);
     let error = match once(&mut []) {
         Ok(fd) => return Ok(fd),
         Err(error) if error.raw_os_error() == Some(libc::EPERM) => return Err(LoadError::NotAllowed),

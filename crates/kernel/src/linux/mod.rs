@@ -1,5 +1,6 @@
 //! The kernel part of a running Linux: loaded, registered, driven.
 
+mod bpf;
 mod btf;
 pub mod check;
 pub mod device;
@@ -11,6 +12,8 @@ pub mod latency;
 pub mod load;
 pub mod object;
 pub mod options;
+mod owned;
+mod process;
 pub mod register;
 pub mod resident;
 pub mod ring;

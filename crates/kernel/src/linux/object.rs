@@ -65,6 +65,11 @@ pub struct Object {
 
 const OPS: &str = ".struct_ops.link";
 const INSTRUCTION: usize = 8;
+/// Bytes of the largest program that the kernel takes: a million instructions
+/// (BPF_COMPLEXITY_LIMIT_INSNS).
+const LARGEST: usize = 1_000_000 * INSTRUCTION;
+/// Most programs of an object: more than the structure has functions.
+const MOST_PROGRAMS: usize = 64;
 /// Sections of constants have names that begin like this.
 const CONSTANTS: &str = ".rodata";
 
@@ -81,6 +86,9 @@ impl Object {
         for Relocation { offset, symbol, .. } in elf.relocations(ops)? {
             let mut program = Linker::link(&elf, &types, symbol.section)?;
             program.member = member(offset)?.to_owned();
+            if programs.len() == MOST_PROGRAMS {
+                return None;
+            }
             programs.push(program);
         }
         let flags = members.iter().find(|member| member.name == "flags")?.offset;
@@ -192,7 +200,11 @@ impl Linker<'_, '_> {
 
     fn add(&mut self, section: usize, start: usize, end: usize) -> Option<usize> {
         let base = self.program.code.len();
-        self.program.code.extend_from_slice(self.elf.sections.get(section)?.data.get(start..end)?);
+        let code = self.elf.sections.get(section)?.data.get(start..end)?;
+        if code.len() % INSTRUCTION != 0 || base + code.len() > LARGEST {
+            return None;
+        }
+        self.program.code.extend_from_slice(code);
         self.pieces.push(Piece { section, start, end, base });
         Some(base)
     }
@@ -208,7 +220,7 @@ impl Linker<'_, '_> {
             .symbols
             .iter()
             .find(|symbol| symbol.is_function && symbol.section == section && symbol.value == start)?;
-        self.add(section, start, start + function.size)
+        self.add(section, start, start.checked_add(function.size)?)
     }
 
     fn resolve(&mut self, piece: Piece) -> Option<()> {
@@ -223,16 +235,21 @@ impl Linker<'_, '_> {
                     Some(Relocation { symbol, .. }) => (symbol.section, symbol.value),
                     None => (piece.section, offset),
                 };
-                let target = usize::try_from(from as i64 + steps * INSTRUCTION as i64).ok()?;
-                let base = self.function(section, target)?;
+                let target = i64::try_from(from).ok()?.checked_add(steps * INSTRUCTION as i64)?;
+                let base = self.function(section, usize::try_from(target).ok()?)?;
                 let distance = (base as i64 - at as i64) / INSTRUCTION as i64 - 1;
                 self.program.code[at + 4..at + 8].copy_from_slice(&(distance as i32).to_le_bytes());
             } else if let Some(Relocation { symbol, .. }) = relocation {
                 let section = self.elf.sections.get(symbol.section)?;
+                // A load of 64 bits has two instructions.
+                if offset + 2 * INSTRUCTION > piece.end {
+                    return None;
+                }
                 let (map, place) = match section.name {
                     ".maps" => (symbol.name, None),
                     name if name.starts_with(CONSTANTS) => {
-                        let place = u32_at(&self.program.code, at + 4)? as usize + symbol.value;
+                        let place =
+                            (u32_at(&self.program.code, at + 4)? as usize).checked_add(symbol.value)?;
                         (name, Some(u32::try_from(place).ok().filter(|_| place < section.data.len())?))
                     }
                     _ => return None,

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use selfclock_congestion::{Selection, Setup};
 
+use super::bpf::{MapFd, Target, link};
 use super::device::with_shared;
-use super::load::{LoadError, Map, Purpose, failed, load_program, load_types, update};
+use super::load::{LoadError, Map, Purpose, failed, load_program, load_types};
 use super::object::Object;
-use super::sys::{Attributes, bpf_do, bpf_open, command};
 use crate::bridge::Outgoing;
 
 /// Writes options and reports the peer's: `bpf/options.bpf.c`, compiled.
@@ -49,8 +49,8 @@ pub struct OptionCounts {
 #[derive(Debug)]
 pub struct Carrier {
     _link: OwnedFd,
-    outgoing: OwnedFd,
-    counts: OwnedFd,
+    outgoing: MapFd,
+    counts: MapFd,
 }
 
 /// `struct settings`: the ExID, and the options of a connection that begins.
@@ -81,13 +81,12 @@ impl Carrier {
             Ok(maps.swap_remove(at).fd)
         };
         let (outgoing, counts) = (take("outgoing")?, take("counts")?);
-        update(take("settings")?.as_fd(), &[0; 4], &settings).map_err(failed("write the options"))?;
+        take("settings")?.update(&[0; 4], &settings).map_err(failed("write the options"))?;
         let program = object.programs.first().ok_or(LoadError::BadObject)?;
         let purpose = Purpose { kind: SOCKET_OPERATIONS, attach: 0, operations: 0 };
         let program = load_program(program, &all, types.as_fd(), purpose)?;
-        let attributes =
-            Attributes::new().fd(program.as_fd()).fd(directory.as_fd()).number(AT_CGROUP).number(0);
-        let link = bpf_open(command::LINK_CREATE, attributes).map_err(|error| {
+        let attached = link(program.as_fd(), Target::Cgroup(directory.as_fd()), AT_CGROUP);
+        let link = attached.map_err(|error| {
             match error.raw_os_error() {
                 // EBADF: a directory, but not of cgroup v2.
                 Some(libc::EBADF) => no_cgroup(io::Error::from_raw_os_error(libc::ENOTDIR)),
@@ -99,17 +98,12 @@ impl Carrier {
 
     /// The options that a connection's next segments carry.
     pub fn put(&self, key: u64, options: &[u8]) -> io::Result<()> {
-        update(self.outgoing.as_fd(), &key.to_ne_bytes(), options)
+        self.outgoing.update(&key.to_ne_bytes(), options)
     }
 
     /// Counters.
     pub fn counts(&self) -> OptionCounts {
-        let mut bytes = [0; size_of::<OptionCounts>()];
-        let attributes =
-            Attributes::new().fd(self.counts.as_fd()).number(0).read(&[0; 4]).written(&mut bytes).long(0);
-        if bpf_do(command::MAP_LOOKUP_ELEM, attributes).is_err() {
-            return OptionCounts::default();
-        }
+        let bytes = self.counts.lookup(&[0; 4]).unwrap_or_default();
         let mut words =
             bytes.chunks_exact(8).map(|word| u64::from_ne_bytes(std::array::from_fn(|i| word[i])));
         let mut next = || words.next().unwrap_or(0);

@@ -1,9 +1,10 @@
 //! The ring of events: `BPF_MAP_TYPE_RINGBUF`, seen from user space.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
+use super::bpf::{MapFd, map_kind};
 use super::sys::{Mapping, page, wait_readable};
 use crate::event::KernelEvent;
 
@@ -17,7 +18,7 @@ const DISCARDED: u64 = 1 << 30;
 /// The ring of events.
 #[derive(Debug)]
 pub struct Ring {
-    fd: OwnedFd,
+    fd: MapFd,
     /// Read position, in bytes since the beginning.
     consumer: Mapping,
     /// A page with the write position, then the records, mapped twice so that none wraps.
@@ -25,8 +26,12 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// Maps the ring.
-    pub fn new(fd: OwnedFd) -> io::Result<Self> {
+    /// Maps the ring. The kernel maps nothing beyond a smaller one's end.
+    pub fn new(fd: MapFd) -> io::Result<Self> {
+        let shape = fd.shape();
+        if (shape.kind, shape.entries as usize) != (map_kind::RING, SIZE) {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
         let consumer = Mapping::new(fd.as_fd(), page(), 0, true)?;
         let producer = Mapping::new(fd.as_fd(), page() + 2 * SIZE, page(), false)?;
         Ok(Self { fd, consumer, producer })

@@ -108,8 +108,8 @@ impl Control {
         Mapping::new(fd, page(), 0, true).map(Self)
     }
 
-    /// Records the owner: process, name of the congestion control, and the numbers of its maps.
-    pub fn claim(&self, name: &str, maps: [u32; 4]) {
+    /// Records the owner: process, and name of the congestion control.
+    pub fn claim(&self, name: &str) {
         let mut bytes = [0_u8; 16];
         let length = name.len().min(15);
         bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
@@ -119,9 +119,6 @@ impl Control {
         for (word, bytes) in bytes.chunks_exact(8).enumerate() {
             put(4 + word, u64::from_le_bytes(std::array::from_fn(|index| bytes[index])));
         }
-        let two = |low: u32, high: u32| u64::from(low) | u64::from(high) << 32;
-        put(6, two(maps[0], maps[1]));
-        put(7, two(maps[2], maps[3]));
         put(0, LAYOUT);
     }
 
@@ -133,19 +130,6 @@ impl Control {
     /// The process that claimed it last.
     pub fn owner(&self) -> u32 {
         self.0.load(3, Acquire) as u32
-    }
-
-    /// Name of the congestion control.
-    pub fn name(&self) -> String {
-        let words = [self.0.load(4, Acquire), self.0.load(5, Acquire)];
-        let bytes = words.into_iter().flat_map(u64::to_le_bytes).take_while(|byte| *byte != 0).collect();
-        String::from_utf8(bytes).unwrap_or_default()
-    }
-
-    /// Numbers of the maps: slots, events, free slots, registration.
-    pub fn maps(&self) -> [u32; 4] {
-        let words = [self.0.load(6, Acquire), self.0.load(7, Acquire)];
-        [words[0] as u32, (words[0] >> 32) as u32, words[1] as u32, (words[1] >> 32) as u32]
     }
 
     /// Whether events wake the reader of the ring.

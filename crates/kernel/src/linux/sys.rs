@@ -1,121 +1,12 @@
-//! All uses of `unsafe`: system calls that take pointers, and memory shared with the kernel. The
-//! rest of the crate calls these safe functions, which take slices, check lengths and own what they
-//! open.
+//! System calls that take pointers, and memory shared with the kernel. With `bpf.rs` these are all
+//! uses of `unsafe` of the Linux part: the rest calls safe functions, which take slices, check
+//! lengths and own what they open.
 #![allow(unsafe_code)]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Commands of `bpf(2)`, `enum bpf_cmd` of include/uapi/linux/bpf.h.
-pub mod command {
-    pub const MAP_CREATE: i32 = 0;
-    pub const MAP_LOOKUP_ELEM: i32 = 1;
-    pub const MAP_UPDATE_ELEM: i32 = 2;
-    pub const MAP_DELETE_ELEM: i32 = 3;
-    pub const PROG_LOAD: i32 = 5;
-    pub const MAP_GET_NEXT_ID: i32 = 12;
-    pub const MAP_GET_FD_BY_ID: i32 = 14;
-    pub const OBJ_GET_INFO_BY_FD: i32 = 15;
-    pub const BTF_LOAD: i32 = 18;
-    pub const MAP_FREEZE: i32 = 22;
-    pub const LINK_CREATE: i32 = 28;
-    pub const LINK_GET_FD_BY_ID: i32 = 30;
-    pub const LINK_GET_NEXT_ID: i32 = 31;
-    pub const LINK_DETACH: i32 = 34;
-    pub const PROG_BIND_MAP: i32 = 35;
-}
-
-/// Bytes of `union bpf_attr` that are passed; the kernel accepts zeros beyond its own size.
-const ATTRIBUTES: usize = 152;
-
-/// The attributes of a `bpf` call, field by field, with the memory they point to.
-#[derive(Debug)]
-pub struct Attributes<'a> {
-    bytes: [u8; ATTRIBUTES],
-    at: usize,
-    kept: std::marker::PhantomData<&'a mut [u8]>,
-}
-
-impl<'a> Attributes<'a> {
-    pub const fn new() -> Self {
-        Self { bytes: [0; ATTRIBUTES], at: 0, kept: std::marker::PhantomData }
-    }
-    fn put(mut self, bytes: &[u8]) -> Self {
-        self.bytes[self.at..self.at + bytes.len()].copy_from_slice(bytes);
-        self.at += bytes.len();
-        self
-    }
-    /// A number of 32 bits.
-    pub fn number(self, number: u32) -> Self {
-        self.put(&number.to_ne_bytes())
-    }
-    /// A number of 64 bits.
-    pub fn long(self, number: u64) -> Self {
-        self.put(&number.to_ne_bytes())
-    }
-    /// A descriptor.
-    pub fn fd(self, fd: BorrowedFd<'_>) -> Self {
-        self.put(&fd.as_raw_fd().to_ne_bytes())
-    }
-    /// A name of up to 15 bytes.
-    pub fn name(self, name: &str) -> Self {
-        let mut bytes = [0_u8; 16];
-        let length = name.len().min(15);
-        bytes[..length].copy_from_slice(&name.as_bytes()[..length]);
-        self.put(&bytes)
-    }
-    /// The address of memory that the kernel reads.
-    pub fn read(self, bytes: &'a [u8]) -> Self {
-        self.long(if bytes.is_empty() { 0 } else { bytes.as_ptr() as u64 })
-    }
-    /// The address of memory that the kernel writes.
-    pub fn written(self, bytes: &'a mut [u8]) -> Self {
-        self.long(if bytes.is_empty() { 0 } else { bytes.as_mut_ptr() as u64 })
-    }
-}
-
-/// `bpf(2)`. Returns its result and the first two attributes, which some commands write.
-fn bpf(command: i32, attributes: Attributes<'_>) -> io::Result<(i64, [u32; 2])> {
-    let Attributes { mut bytes, .. } = attributes;
-    // SAFETY: the attributes have the stated length, and every address in them is of a slice
-    // borrowed for the life of `attributes`, with the length given beside it or fixed by the
-    // command.
-    let returned = unsafe { libc::syscall(libc::SYS_bpf, command, bytes.as_mut_ptr(), ATTRIBUTES) };
-    if returned < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    let word = |at: usize| u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
-    Ok((returned, [word(0), word(4)]))
-}
-
-/// A command that returns a descriptor.
-pub fn bpf_open(command: i32, attributes: Attributes<'_>) -> io::Result<OwnedFd> {
-    let (fd, _) = bpf(command, attributes)?;
-    // SAFETY: these commands return a new descriptor without another owner.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
-}
-
-/// A command that returns nothing.
-pub fn bpf_do(command: i32, attributes: Attributes<'_>) -> io::Result<()> {
-    bpf(command, attributes).map(|_| ())
-}
-
-/// Numbers of all kernel objects of a kind: `command` is one of `*_GET_NEXT_ID`.
-pub fn bpf_ids(command: i32) -> io::Result<Vec<u32>> {
-    let (mut ids, mut last) = (Vec::new(), 0);
-    loop {
-        match bpf(command, Attributes::new().number(last)) {
-            Ok((_, [_, next])) => {
-                ids.push(next);
-                last = next;
-            }
-            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => return Ok(ids),
-            Err(error) => return Err(error),
-        }
-    }
-}
 
 /// Memory shared with the kernel, as words that either side may write at any time.
 #[derive(Debug)]
@@ -153,10 +44,81 @@ impl Mapping {
     pub fn load(&self, index: usize, order: Ordering) -> u64 {
         self.word(index).load(order)
     }
+    /// If the first word holds the given value, sets it and the second to zero.
+    pub fn clear(&self, (index, held): (usize, u64), other: usize) {
+        if self.load(index, Ordering::Acquire) == held {
+            self.store(other, 0, Ordering::Release);
+            // Another process may have taken it meanwhile.
+            let swapped = self.word(index).compare_exchange(held, 0, Ordering::AcqRel, Ordering::Acquire);
+            if swapped.is_err() {
+                self.store(other, 1, Ordering::Release);
+            }
+        }
+    }
+    /// Does the same when this process ends, however it ends: by a second process that waits for
+    /// the end of a pipe.
+    pub fn clear_at_death(&self, first: (usize, u64), other: usize) -> io::Result<Guard> {
+        // Outside the new process, which may not panic.
+        (self.word(first.0), self.word(other));
+        let mut ends = [0; 2];
+        // SAFETY: writes two descriptors.
+        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        // SAFETY: just created, without another owner.
+        let [read, write] = ends.map(|end| unsafe { OwnedFd::from_raw_fd(end) });
+        // SAFETY: the new process makes system calls and accesses the mapping; it neither allocates
+        // nor takes a lock, and never returns.
+        match unsafe { libc::fork() } {
+            -1 => Err(io::Error::last_os_error()),
+            0 => {
+                wait_for_the_end(read.as_raw_fd());
+                self.clear(first, other);
+                // SAFETY: ends the process without destructors.
+                unsafe { libc::_exit(0) }
+            }
+            process => Ok(Guard { process, end: Some(write) }),
+        }
+    }
     /// Writes a word.
     pub fn store(&self, index: usize, value: u64, order: Ordering) {
         assert!(self.writable, "a mapping that is only read");
         self.word(index).store(value, order);
+    }
+}
+
+/// In the process that waits: until the other end of the pipe is closed. It keeps no other
+/// descriptor, so that nobody waits for it, and no signal for the first process's group ends it.
+fn wait_for_the_end(pipe: i32) {
+    // SAFETY: system calls on numbers and on the memory of this function.
+    unsafe {
+        libc::setsid();
+        let mut all = std::mem::zeroed();
+        libc::sigfillset(&mut all);
+        libc::sigprocmask(libc::SIG_BLOCK, &all, null_mut());
+        libc::prctl(libc::PR_SET_NAME, c"selfclock-guard".as_ptr());
+        if pipe > 0 {
+            libc::syscall(libc::SYS_close_range, 0_u32, (pipe - 1) as u32, 0_u32);
+        }
+        libc::syscall(libc::SYS_close_range, (pipe + 1) as u32, u32::MAX, 0_u32);
+        let mut byte = 0_u8;
+        while libc::read(pipe, (&raw mut byte).cast(), 1) > 0 {}
+    }
+}
+
+/// A process that waits for the end of this one: see [`Mapping::clear_at_death`]. Dropping it ends
+/// it.
+#[derive(Debug)]
+pub struct Guard {
+    process: libc::pid_t,
+    end: Option<OwnedFd>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.end = None;
+        // SAFETY: a child of this process, which ends now.
+        unsafe { libc::waitpid(self.process, null_mut(), 0) };
     }
 }
 
@@ -165,6 +127,16 @@ impl Drop for Mapping {
         // SAFETY: the mapping that `new` made.
         unsafe { libc::munmap(self.words.cast(), self.length * 8) };
     }
+}
+
+/// A new file, in place of one of its name. No link is followed, which another user may have put
+/// there: with O_EXCL the name must not exist (open(2)).
+pub fn new_file(path: &std::path::Path) -> io::Result<std::fs::File> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    std::fs::OpenOptions::new().write(true).create_new(true).open(path)
 }
 
 /// Bytes of a page.
@@ -253,9 +225,10 @@ pub fn enter_namespace(namespace: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-/// A process with this number lives.
-pub fn is_alive(process: u32) -> bool {
-    std::path::Path::new("/proc").join(process.to_string()).exists()
+/// The user of this process, as which it loads.
+pub fn user() -> u32 {
+    // SAFETY: has no preconditions.
+    unsafe { libc::geteuid() }
 }
 
 /// Release of the kernel, such as `6.18.44`.

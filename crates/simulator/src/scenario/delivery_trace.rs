@@ -101,7 +101,10 @@ pub fn parse(bytes: impl std::io::Read, name: &str) -> Result<DeliveryTrace, Del
             return Err(DeliveryTraceError::new(at("is empty".to_owned()), FORMAT));
         }
         let Some(time) = digits(text) else {
-            return Err(DeliveryTraceError::new(at(format!("{} is no time", shown(text))), FORMAT));
+            // Any file may be named: what is not even like a time is not repeated.
+            let is_like_one = |c: char| c.is_ascii_digit() || " .,+-x".contains(c);
+            let what = if text.chars().all(is_like_one) { shown(text) } else { "this line".to_owned() };
+            return Err(DeliveryTraceError::new(at(format!("{what} is no time")), FORMAT));
         };
         builder.add(time, 1).map_err(|refusal| DeliveryTraceError::of(refusal).at(&at(text.to_owned())))?;
     }
@@ -207,7 +210,8 @@ mod tests {
             ("0\n0\n", "f ends at 0 ms"),
             ("1\n\n2\n", "f:2: is empty"),
             ("1\n2\n\n", "f:3: is empty"),
-            ("# a comment\n1\n", "f:1: \"# a comment\" is no time"),
+            ("# a comment\n1\n", "f:1: this line is no time"),
+            ("root:*:20228:0:99999\n", "f:1: this line is no time"),
             ("1\n-2\n", "f:2: \"-2\" is no time"),
             ("1.5\n", "f:1: \"1.5\" is no time"),
             ("1 \n", "f:1: \"1 \" is no time"),

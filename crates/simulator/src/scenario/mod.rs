@@ -38,12 +38,12 @@ mod stack;
 mod table;
 #[cfg(test)]
 mod tests;
+mod toml_text;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use selfclock_congestion::registry::Registry;
-use toml::de::{DeTable, DeValue};
 use toml_edit::DocumentMut;
 
 pub use alike::alike;
@@ -184,11 +184,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn check(&self, text: &str) -> Result<Checked, Problem> {
-        let table = DeTable::parse(text).map_err(|error| {
-            let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
-            place.problem(error.message().replace('\n', ", "), "")
-        })?;
-        let value = DeValue::Table(table.into_inner());
+        let value = toml_text::parse(text)?;
         let item = Item { value: &value, place: Place::default(), registry: self.registry };
         let file = ScenarioTable::read(&item)?;
         let mut traces = DeliveryTraces::new(self.folder);

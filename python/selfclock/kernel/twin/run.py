@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import sys
 import tempfile
 import time
@@ -207,11 +208,13 @@ def _queue(result: Result) -> tuple[Values, Values, int]:
 @contextlib.contextmanager
 def bridged(scenario: Scenario, flows: Sequence[Sender]) -> Iterator[tuple[list[str], list[Session]]]:
     """Register the algorithms of the flows; yield the name for each flow, and the sessions, which the block ends."""
+    # A process number is not unique: every container counts for itself.
+    mark = secrets.token_hex(4)
     with contextlib.ExitStack() as stack:
         sessions: dict[str, tuple[str, Session]] = {}
         for sender in flows:
             if sender.control not in sessions:
-                name = f"sc{os.getpid()}_{len(sessions)}"
+                name = f"sc{mark}_{len(sessions)}"
                 session = Session((scenario, sender.index), name, realtime=True)
                 sessions[sender.control] = name, stack.enter_context(session)
         yield [sessions[sender.control][0] for sender in flows], [session for _, session in sessions.values()]
@@ -224,15 +227,15 @@ def resident(scenario: Scenario, flows: Sequence[Sender], notes: list[str]) -> I
     None, with a note, if one of them is not compiled for the kernel. The block unloads them.
     """
     for left in residents():
-        # Of a twin that was killed.
-        pid = left.name.removeprefix(PREFIX).partition("_")[0]
-        if left.name.startswith(PREFIX) and pid.isdigit() and not Path("/proc", pid).exists():
+        # Of a twin that was killed; whether another container's lives is not known here.
+        if left.name.startswith(PREFIX) and left.loader_lives is False:
             unload_residents(left.name)
     names: dict[str, str] = {}
+    mark = secrets.token_hex(4)
     try:
         for sender in flows:
             if sender.control not in names:
-                name = f"{PREFIX}{os.getpid()}_{len(names)}"
+                name = f"{PREFIX}{mark}_{len(names)}"
                 try:
                     load((scenario, sender.index), name)
                 except NotCompiledError as error:
@@ -329,6 +332,8 @@ def _emulated(
     how = Settings(
         sysctls={**SYSCTLS, "net.ipv4.tcp_ecn": ECN_SYSCTL[flows[0].ecn]} if flows else SYSCTLS,
         watch=begin,
+        # Only root may choose any congestion control.
+        as_root=True,
         bound_p99_s=settings.bound_p99_s,
         bound_worst_s=settings.bound_worst_s,
     )

@@ -10,9 +10,13 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use super::super::bpf::{MapFd, map_kind};
+use super::super::object::MapSpec;
 use super::super::sys::enter_namespace;
 
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+/// `TCP_CA_NAME_MAX`: bytes of a name with its zero.
+const NAME: usize = 16;
 /// The algorithm that every kernel includes.
 const RENO: &str = "reno";
 
@@ -75,8 +79,40 @@ pub fn replace(space: &Namespace, name: &str) -> io::Result<String> {
     })
 }
 
-/// The namespaces of all processes, and those of `ip netns`.
-fn all() -> Vec<Namespace> {
+/// The map of former defaults: inode number of a namespace, and the name. As many as a machine can
+/// be expected to have; memory is taken when a row is written.
+pub fn spec() -> MapSpec {
+    const NO_PREALLOCATION: u32 = 1;
+    MapSpec {
+        name: "defaults".to_owned(),
+        kind: map_kind::HASH,
+        key_size: 8,
+        value_size: NAME as u32,
+        entries: 1 << 16,
+        flags: NO_PREALLOCATION,
+        types: (0, 0),
+        constants: Vec::new(),
+    }
+}
+
+/// Stores the former default of a namespace. Without memory it is not known afterwards.
+pub fn remember(defaults: &MapFd, namespace: u64, before: &str) {
+    let mut value = [0; NAME];
+    let length = before.len().min(NAME - 1);
+    value[..length].copy_from_slice(&before.as_bytes()[..length]);
+    let _ = defaults.update(&namespace.to_ne_bytes(), &value);
+}
+
+/// Former default of a namespace.
+pub fn remembered(defaults: &MapFd, namespace: u64) -> Option<String> {
+    let value = defaults.lookup(&namespace.to_ne_bytes()).ok()?;
+    let name = value.split(|byte| *byte == 0).next().filter(|name| !name.is_empty())?;
+    Some(std::str::from_utf8(name).ok()?.to_owned())
+}
+
+/// The namespaces of all processes, and those of `ip netns`: number, path and description. They are
+/// opened one at a time: there may be more than a process may have files.
+fn all() -> impl Iterator<Item = Namespace> {
     let mut found = BTreeMap::new();
     let mut add = |path: PathBuf, place: String| {
         if let Ok(metadata) = fs::metadata(&path) {
@@ -95,26 +131,41 @@ fn all() -> Vec<Namespace> {
             add(entry.path().join("ns/net"), place);
         }
     }
-    found.into_values().filter_map(|(path, place)| namespace(path, place).ok()).collect()
+    found.into_values().filter_map(|(path, place)| namespace(path, place).ok())
+}
+
+fn has_default(space: &Namespace, name: &str) -> bool {
+    within(space, default_here).is_ok_and(|now| now == name)
 }
 
 /// The namespaces with this default.
-pub fn holders(name: &str) -> Vec<Namespace> {
-    let mut spaces = all();
-    spaces.retain(|space| within(space, default_here).is_ok_and(|now| now == name));
-    spaces
+pub fn holders(name: &str) -> Vec<String> {
+    all().filter(|space| has_default(space, name)).map(|space| space.place).collect()
 }
 
-/// Restores the default of every namespace with this one: the `remembered` one, else the host's
+/// The default of a namespace after an algorithm was unloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Restored {
+    /// The namespace.
+    pub place: String,
+    /// Its default now; `None` if it cannot be set.
+    pub now: Option<String>,
+    /// That is the default that it had before.
+    pub is_previous: bool,
+}
+
+/// Gives every namespace with this default another one: the `remembered` one, else the host's
 /// former default, which later namespaces inherited, else Reno.
-pub fn give_back(name: &str, remembered: impl Fn(u64) -> Option<String>) {
+pub fn give_back(name: &str, remembered: impl Fn(u64) -> Option<String>) -> Vec<Restored> {
     let host = Scope::Host.open().ok().and_then(|host| remembered(host.number));
-    for space in holders(name) {
-        let candidates = [remembered(space.number), host.clone(), Some(RENO.to_owned())];
-        for before in candidates.into_iter().flatten() {
-            if before != name && replace(&space, &before).is_ok() {
-                break;
-            }
-        }
-    }
+    let restore = |space: Namespace| {
+        let candidates =
+            [(remembered(space.number), true), (host.clone(), false), (Some(RENO.to_owned()), false)];
+        let usable = candidates.into_iter().filter_map(|(before, is_previous)| Some((before?, is_previous)));
+        let set =
+            usable.filter(|(before, _)| before != name).find(|(before, _)| replace(&space, before).is_ok());
+        let (now, is_previous) = set.map_or((None, false), |(now, is_previous)| (Some(now), is_previous));
+        Restored { place: space.place, now, is_previous }
+    };
+    all().filter(|space| has_default(space, name)).map(restore).collect()
 }

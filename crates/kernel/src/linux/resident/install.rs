@@ -1,18 +1,17 @@
 //! Installs an object in the kernel.
 
-use std::os::fd::{AsFd as _, BorrowedFd};
+use std::os::fd::AsFd as _;
 
 use selfclock_congestion::Selection;
 
+use super::super::bpf::MapFd;
 use super::super::elf::Elf;
-use super::super::load::{
-    LoadError, Map, create_map, create_maps, failed, freeze, kernel_types, load, load_types, update,
-};
+use super::super::load::{LoadError, create_map, create_maps, failed, kernel_types, load, load_types};
 use super::super::object::Object;
-use super::super::register::{check_name, map_id};
+use super::super::register::check_name;
 use super::super::sys::seconds_since_1970;
-use super::about::{LONGEST_HEAD, Numbers, spec};
-use super::{About, Control, PREFIX, find};
+use super::about::LONGEST_HEAD;
+use super::{About, Control, PREFIX, about, default, find};
 use crate::log::head;
 
 /// An object loaded into the kernel.
@@ -41,22 +40,22 @@ pub fn install(
     let kernel = kernel_types()?;
     refuse_twice(name)?;
     let own = load_types(&object)?;
-    let about = create_map(PREFIX, &spec(), own.as_fd())?;
+    let about = create_map(PREFIX, &about::spec(), own.as_fd())?;
+    let defaults = create_map(PREFIX, &default::spec(), own.as_fd())?;
     let maps = create_maps(PREFIX, &object, own.as_fd())?;
     let map = |name| {
         let found = maps.iter().find(|map| map.name == name).ok_or(LoadError::BadObject);
-        found.map(|map| map.fd.as_fd())
+        found.map(|map| &map.fd)
     };
     fill_parameters(&object, map("parameters")?, &words)?;
-    Control::new(map("control")?).map_err(failed("map the page of counters"))?.begin();
+    Control::new(map("control")?.as_fd()).map_err(failed("map the page of counters"))?.begin();
     let loaded = load(&object, own, &maps, &kernel)?;
     loaded.bind(&about)?;
-    let numbers = (map_id(map("control")?)?, map_id(map("records")?)?);
+    loaded.bind(&defaults)?;
     let programs = loaded.programs();
-    loaded.install(name, |operations| {
-        let numbers = Numbers { operations, control: numbers.0, records: numbers.1 };
-        describe(&about, name, label, &head, numbers)
-    })?;
+    let page = About::new(about.fd.as_fd()).map_err(failed("map the description"))?;
+    page.fill(name, label, &head, seconds_since_1970());
+    loaded.install(name)?;
     Ok(Installed { programs })
 }
 
@@ -68,30 +67,31 @@ pub fn description(object: &[u8]) -> Option<&str> {
     std::str::from_utf8(elf.sections[section].data).ok()
 }
 
+fn unseen(error: std::io::Error) -> LoadError {
+    match failed("see what is loaded")(error) {
+        LoadError::NotAllowed => LoadError::NotRemovable,
+        other => other,
+    }
+}
+
 fn refuse_twice(name: &str) -> Result<(), LoadError> {
-    // Without CAP_SYS_ADMIN existing objects are invisible: then the kernel refuses the name.
-    for resident in find().unwrap_or_default() {
-        if resident.about.name() == name && resident.is_registered() {
+    // What is invisible could not be unloaded: then nothing is loaded.
+    for resident in find().map_err(unseen)? {
+        if resident.name == name && resident.is_registered() {
             return Err(LoadError::LoadedAlready(name.to_owned(), resident.about.label()));
         }
     }
     Ok(())
 }
 
-fn fill_parameters(object: &Object, map: BorrowedFd<'_>, words: &[u64]) -> Result<(), LoadError> {
+fn fill_parameters(object: &Object, map: &MapFd, words: &[u64]) -> Result<(), LoadError> {
     let spec = object.maps.iter().find(|spec| spec.name == "parameters").ok_or(LoadError::BadObject)?;
     let mut value: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     if value.len() > spec.value_size as usize {
         return Err(LoadError::BadObject);
     }
     value.resize(spec.value_size as usize, 0);
-    update(map, &[0; 4], &value).map_err(failed("write the parameters"))?;
+    map.update(&[0; 4], &value).map_err(failed("write the parameters"))?;
     // Parameters are frozen: a connection's description stays true.
-    freeze(map).map_err(failed("freeze the parameters"))
-}
-
-fn describe(about: &Map, name: &str, label: &str, head: &[u8], numbers: Numbers) -> Result<(), LoadError> {
-    let page = About::new(about.fd.as_fd()).map_err(failed("map the description"))?;
-    page.fill(name, label, head, seconds_since_1970(), numbers);
-    Ok(())
+    map.freeze().map_err(failed("freeze the parameters"))
 }

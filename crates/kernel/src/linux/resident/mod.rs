@@ -9,53 +9,66 @@ mod install;
 mod recorder;
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd as _;
 
 pub use about::About;
 pub use control::{Control, Totals};
-pub use default::{Namespace, Scope};
+pub use default::{Namespace, Restored, Scope};
 pub use install::{Installed, description, install};
 pub use recorder::{Recorded, Recorder};
 
-use super::found::open;
-use super::load::information;
+use super::bpf::{MapFd, map_kind};
+use super::object::MapSpec;
+use super::owned::{Owned, owned};
 use super::register::{is_installed, remove};
-use super::sys::{bpf_ids, command};
 
 /// Prefix of these objects' map names in the kernel. It differs from that of `selfclock kernel
 /// run`, which would take them over.
 const PREFIX: &str = "scn_";
+/// `BPF_F_MMAPABLE`.
+const MMAPABLE: u32 = 1 << 10;
+
+/// The map of switches and counters, as bpf/native.bpf.c declares it.
+fn control_spec() -> MapSpec {
+    let name = "control".to_owned();
+    let (key_size, value_size) = (4, 128);
+    MapSpec {
+        name,
+        kind: map_kind::ARRAY,
+        key_size,
+        value_size,
+        entries: 1,
+        flags: MMAPABLE,
+        ..MapSpec::default()
+    }
+}
+
+/// The ring of records, as bpf/native.bpf.c declares it.
+fn records_spec() -> MapSpec {
+    let entries = super::ring::SIZE as u32;
+    MapSpec { name: "records".to_owned(), kind: map_kind::RING, entries, ..MapSpec::default() }
+}
 
 /// An algorithm that is in the kernel.
 #[derive(Debug)]
 pub struct Resident {
+    /// Name of the congestion control.
+    pub name: String,
     /// The loaded object.
     pub about: About,
     /// Its counters.
     pub control: Control,
+    /// Its ring of records.
+    records: MapFd,
+    /// Former defaults; `None` of an object that another version loaded.
+    defaults: Option<MapFd>,
     /// The registration.
-    operations: OwnedFd,
+    operations: MapFd,
 }
 
 /// Every algorithm that [`install`] loaded and that is registered or has connections.
 pub fn find() -> io::Result<Vec<Resident>> {
-    let mut found = Vec::new();
-    for id in bpf_ids(command::MAP_GET_NEXT_ID)? {
-        // It may have gone meanwhile.
-        let Ok(fd) = open(command::MAP_GET_FD_BY_ID, id) else { continue };
-        let Ok(information) = information(fd.as_fd()) else { continue };
-        if !information[24..].starts_with(b"scn_about\0") {
-            continue;
-        }
-        let about = About::new(fd.as_fd())?;
-        if !about.is_ours() {
-            continue;
-        }
-        let Ok(operations) = open(command::MAP_GET_FD_BY_ID, about.operations()) else { continue };
-        let Ok(control) = open(command::MAP_GET_FD_BY_ID, about.control()) else { continue };
-        found.push(Resident { about, control: Control::new(control.as_fd())?, operations });
-    }
-    Ok(found)
+    Ok(owned()?.into_iter().filter_map(Resident::new).collect())
 }
 
 /// The state of a [`Resident`].
@@ -75,26 +88,41 @@ pub struct State {
     pub recorder: Option<u32>,
     /// Network namespaces with this default.
     pub defaults: Vec<String>,
+    /// After [`Resident::unload`], the default that each of them has now.
+    pub restored: Vec<Restored>,
+    /// Whether the process that loaded it lives; `None` if that is in another PID namespace.
+    pub loader_lives: Option<bool>,
 }
 
 impl Resident {
+    /// `None` if it is no algorithm that decides in the kernel.
+    fn new(own: Owned) -> Option<Self> {
+        let about = About::new(own.map(PREFIX, &about::spec())?.as_fd()).ok()?;
+        let control = Control::new(own.map(PREFIX, &control_spec())?.as_fd()).ok()?;
+        let records = own.map(PREFIX, &records_spec())?.try_clone().ok()?;
+        let defaults = own.map(PREFIX, &default::spec()).and_then(|map| map.try_clone().ok());
+        let Owned { name, operations, .. } = own;
+        about.is_ours().then_some(Self { name, about, control, records, defaults, operations })
+    }
+
     /// Sockets can choose it.
     pub fn is_registered(&self) -> bool {
-        is_installed(self.operations.as_fd()).unwrap_or(false)
+        is_installed(&self.operations).unwrap_or(false)
     }
 
     /// Warnings about it.
     pub fn state(&self) -> State {
-        let name = self.about.name();
+        let name = self.name.clone();
         let registered = self.is_registered();
-        let defaults = if registered { default::holders(&name) } else { Vec::new() };
         State {
             algorithm: self.about.label(),
             since: self.about.since(),
             registered,
             totals: self.control.totals(),
             recorder: self.control.recorder(),
-            defaults: defaults.into_iter().map(|space| space.place).collect(),
+            defaults: if registered { default::holders(&name) } else { Vec::new() },
+            restored: Vec::new(),
+            loader_lives: self.about.loader().is_alive(),
             name,
         }
     }
@@ -102,9 +130,11 @@ impl Resident {
     /// Makes it the default of a network namespace, and remembers the former default.
     pub fn make_default(&self, scope: Scope) -> io::Result<String> {
         let space = scope.open()?;
-        let before = default::replace(&space, &self.about.name())?;
-        if before != self.about.name() {
-            self.about.remember(space.number, &before);
+        let before = default::replace(&space, &self.name)?;
+        if let Some(defaults) = &self.defaults
+            && before != self.name
+        {
+            default::remember(defaults, space.number, &before);
         }
         Ok(before)
     }
@@ -112,10 +142,11 @@ impl Resident {
     /// Restores the default of each namespace, then unregisters the name. Its connections continue
     /// under it until they close.
     pub fn unload(&self) -> io::Result<State> {
-        let state = self.state();
+        let mut state = self.state();
         if state.registered {
-            default::give_back(&state.name, |number| self.about.remembered(number));
-            remove(self.operations.as_fd())?;
+            let remembered = |number| default::remembered(self.defaults.as_ref()?, number);
+            state.restored = default::give_back(&state.name, remembered);
+            remove(&self.operations)?;
         }
         Ok(state)
     }

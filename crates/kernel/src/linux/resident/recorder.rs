@@ -8,9 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use super::super::found::open;
 use super::super::ring::Ring;
-use super::super::sys::{command, exact_naps, kernel_release};
+use super::super::sys::{Guard, exact_naps, kernel_release, new_file};
 use super::Resident;
 use crate::bridge::Answer;
 use crate::event::{KernelEvent, kind};
@@ -49,8 +48,7 @@ pub struct Recorder {
     ring: Ring,
     writer: Mutex<Option<Writer<BufWriter<File>>>>,
     stop: AtomicBool,
-    /// Recording was switched off; since then it may be another recorder's.
-    ended: AtomicBool,
+    _guard: Guard,
     recorded: Mutex<Recorded>,
 }
 
@@ -123,15 +121,15 @@ impl Recorder {
         if let Some(process) = resident.control.recorder() {
             return Err(io::Error::other(format!("process {process} records it already")));
         }
-        let ring = Ring::new(open(command::MAP_GET_FD_BY_ID, resident.about.records())?)?;
-        let about = format!("{} in the kernel, Linux {}", resident.about.name(), kernel_release());
-        let file = BufWriter::with_capacity(1 << 18, File::create(path)?);
+        let ring = Ring::new(resident.records.try_clone()?)?;
+        let about = format!("{} in the kernel, Linux {}", resident.name, kernel_release());
+        let file = BufWriter::with_capacity(1 << 18, new_file(path)?);
         let writer = Mutex::new(Some(Writer::with_head(file, &resident.about.head(), &about)?));
         // Left by a recorder that was killed.
         ring.skip();
-        resident.control.set_recording(true);
-        let (stop, ended) = (AtomicBool::new(false), AtomicBool::new(false));
-        Ok(Self { resident, ring, writer, stop, ended, recorded: Mutex::default() })
+        let guard = resident.control.record()?;
+        let stop = AtomicBool::new(false);
+        Ok(Self { resident, ring, writer, stop, _guard: guard, recorded: Mutex::default() })
     }
 
     /// Records in this thread, until [`Self::stop`] or until the algorithm is gone.
@@ -141,6 +139,12 @@ impl Recorder {
         let mut writer = locked(&self.writer).take();
         let lost = self.resident.control.totals().lost_records;
         while !self.stop.load(Ordering::Acquire) {
+            self.resident.control.beat();
+            if !self.resident.control.is_recorder() {
+                let taken = "another recorder has taken over, as this one had stopped";
+                locked(&self.recorded).error = Some(taken.to_owned());
+                break;
+            }
             if self.drain(&mut flows, &mut writer, lost) == 0 {
                 if self.is_gone() {
                     locked(&self.recorded).gone = true;
@@ -149,7 +153,7 @@ impl Recorder {
                 std::thread::sleep(NAP);
             }
         }
-        self.end();
+        self.resident.control.end();
         // An event whose write was under way when recording ended reaches the ring a moment later.
         std::thread::sleep(Duration::from_millis(10));
         while self.drain(&mut flows, &mut writer, lost) > 0 {}
@@ -157,12 +161,6 @@ impl Recorder {
             && let Err(error) = writer.finish()
         {
             locked(&self.recorded).error = Some(error.to_string());
-        }
-    }
-
-    fn end(&self) {
-        if !self.ended.swap(true, Ordering::AcqRel) {
-            self.resident.control.set_recording(false);
         }
     }
 
@@ -204,7 +202,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.end();
+        self.resident.control.end();
     }
 }
 

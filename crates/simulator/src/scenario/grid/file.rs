@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use selfclock_congestion::registry::Registry;
 use serde_json::{Value as Json, json};
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 use super::Setting;
 use super::values::{Axis, Random, ValueRange, Values};
@@ -12,6 +12,7 @@ use crate::scenario::error::{Place, Problem, ScenarioError};
 use crate::scenario::reader::{FromItem, Item, Maybe, Needed, table, value_or, words};
 use crate::scenario::table::value::{Count, Name};
 use crate::scenario::table::{SchemaVersion, Seed};
+use crate::scenario::toml_text;
 
 /// A grid names settings; the resulting scenario is read with the actual registry.
 static NO_OTHERS: Registry = Registry::built_in();
@@ -107,11 +108,7 @@ impl Written {
 }
 
 fn read(text: &str) -> Result<Written, Problem> {
-    let table = DeTable::parse(text).map_err(|error| {
-        let place = Place { key: String::new(), span: error.span().unwrap_or(0..0) };
-        place.problem(error.message().replace('\n', ", "), "")
-    })?;
-    let value = DeValue::Table(table.into_inner());
+    let value = toml_text::parse(text)?;
     let file = GridFile::read(&Item { value: &value, place: Place::default(), registry: &NO_OTHERS })?;
     let set = file.set.map(|set| set.value.0).unwrap_or_default();
     let axes = file.grid.map(|axes| axes.value.0).unwrap_or_default();

@@ -116,12 +116,21 @@ pub struct Name(pub String);
 /// Longest name, in bytes.
 const LONGEST_NAME: usize = 200;
 
+/// Characters that leave a folder, or that make a name look like another: controls, and those that
+/// change the direction of text or have no width (Unicode Technical Report 36, 3.1).
+fn forbidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '/' | '\\' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
+        || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 impl FromItem for Name {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         let name = item.string("a name")?;
-        let forbidden = |c: char| c.is_control() || matches!(c, '/' | '\\');
-        if name.is_empty() || name.len() > LONGEST_NAME || name.contains(forbidden) {
-            let help = "1 to 200 bytes, no slash, no backslash, no control character";
+        // A name that begins with a dot is hidden, or a folder such as `..`.
+        if name.is_empty() || name.len() > LONGEST_NAME || name.starts_with('.') || name.contains(forbidden) {
+            let help =
+                "1 to 200 bytes, no dot at the beginning, no slash, no backslash, no control character";
             return Err(item.place.problem("not a name", help));
         }
         Ok(Self(name.to_owned()))

@@ -115,6 +115,17 @@ fn wrong_types() {
         "",
     );
     refused(&edited("name = \"tcp\"", "name = \"../x\""), (10, 8), "flow[0].name", "not a name", "no slash");
+    // Hidden names, folders, and characters that reverse the text after them (UTR 36, 3.1).
+    for name in ["..", ".", ".git", "a\\u202egnp.exe", "a\\u200bb", "\\uFEFFa"] {
+        let wrong = format!("name = \"{name}\"");
+        refused(
+            &edited("name = \"tcp\"", &wrong),
+            (10, 8),
+            "flow[0].name",
+            "not a name",
+            "no dot at the beginning",
+        );
+    }
     refused(
         &edited("\"dumbbell\"", "\"dumbell\""),
         (5, 12),

@@ -1,0 +1,69 @@
+"""Kernel settings of a network namespace: names below net., resolved in the namespace's own /proc/sys/net.
+
+Everything else below /proc/sys belongs to the machine. Of the names below net., too, the machine
+keeps some for itself: other namespaces then lack the file, or may only read it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+
+#: Where the kernel shows the settings of the reader's network namespace.
+ROOT = "/proc/sys/net"
+
+#: A part of a name. As in sysctl(8), '/' may separate the parts, for devices with '.' in their name.
+_PART = re.compile(r"[A-Za-z0-9_@:.-]+")
+
+
+class SysctlError(ValueError):
+    """A setting is none of a network namespace; the message says what is allowed."""
+
+
+def parts(name: str) -> list[str]:
+    """Return the parts of a name such as net.ipv4.tcp_rmem, without the first."""
+    slash, dot = name.find("/"), name.find(".")
+    separator = "/" if 0 <= slash < dot or dot < 0 else "."
+    first, *rest = name.split(separator)
+    if first != "net" or not rest:
+        raise SysctlError(
+            f"{name}: is none of a network namespace; allowed: names below net., such as net.ipv4.tcp_rmem"
+        )
+    for part in rest:
+        if part in {".", ".."} or not _PART.fullmatch(part):
+            raise SysctlError(f"{name}: {part!r} is no part of a name; allowed: letters, digits and '_' between dots")
+    return rest
+
+
+def write(name: str, value: str) -> None:
+    """Write a setting of this process's network namespace. No link is followed, and nothing outside is reached."""
+    *folders, last = parts(name)
+    missing = f"{name}: there is none of that name in a network namespace"
+    try:
+        at = os.open(ROOT, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            for folder in folders:
+                inner = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+                os.close(at)
+                at = inner
+            found = os.stat(last, dir_fd=at, follow_symlinks=False)
+            if not stat.S_ISREG(found.st_mode):
+                raise SysctlError(missing)
+            # The kernel takes write permission from settings that all namespaces share
+            # (ipv4_sysctl_init_net, nf_conntrack_standalone_init_sysctl).
+            if not found.st_mode & 0o222:
+                raise SysctlError(f"{name}: is the machine's; a network namespace can only read it")
+            file = os.open(last, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
+        finally:
+            os.close(at)
+    except (FileNotFoundError, NotADirectoryError):
+        raise SysctlError(missing) from None
+    except OSError as error:
+        raise SysctlError(f"{name}: {error.strerror}") from None
+    try:
+        os.write(file, value.encode())
+    except OSError as error:
+        raise SysctlError(f"{name}={value}: {error.strerror}") from None
+    finally:
+        os.close(file)
