@@ -214,8 +214,8 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (["--host", "c", "--", "true"], 2, "selfclock: --host: no host is named 'c'; there are a, b"),
         (["--for", "30", "--", "true"], 2, "selfclock: --for: '30' is not a time; write a time such as"),
         (["--p99", "0 s", "--", "true"], 2, "selfclock: --p99: '0 s' is not a time above 0"),
-<<<<<<< HEAD
-        (["--sysctl", "tcp=1", "--", "true"], 1, "selfclock: host a: sysctl tcp: there is none of that name"),
+        (["--sysctl", "tcp=1", "--", "true"], 2, "selfclock: --sysctl tcp: is none of a network namespace"),
+        (["--sysctl", "net.tcp=1", "--", "true"], 1, "selfclock: host a: sysctl net.tcp: there is none of that name"),
         (
             ["--sysctl", "net.ipv4.tcp_congestion_control=none", "--", "true"],
             1,
@@ -224,12 +224,8 @@ def test_a_late_run_is_invalid(path: Path) -> None:
         (
             ["--sysctl", "net.core.rmem_max=4096", "--", "true"],
             1,
-            "selfclock: host a: sysctl net.core.rmem_max=4096: it belongs to the machine, not to a host; set it there",
+            "selfclock: host a: sysctl net.core.rmem_max: it belongs to the machine, not to a host; set it there",
         ),
-=======
-        (["--sysctl", "tcp=1", "--", "true"], 2, "selfclock: --sysctl tcp: is none of a network namespace"),
-        (["--sysctl", "net.tcp=1", "--", "true"], 1, "selfclock: host a: sysctl net.tcp: there is none of that name"),
->>>>>>> trust
         (["--sysctl", "tcp", "--", "true"], 2, "selfclock: --sysctl: 'tcp'; write NAME=VALUE"),
         (["--internet", "--", "true"], 2, "selfclock: --internet: needs --outside NAME"),
         (["--outside", "a", "--", "true"], 2, "selfclock: --outside a: it is this machine; start its programs"),

@@ -21,11 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-<<<<<<< HEAD
-from selfclock.emulate import kernel, sockets, tun
-=======
-from selfclock.emulate import kernel, sysctl, tun
->>>>>>> trust
+from selfclock.emulate import kernel, sockets, sysctl, tun
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,37 +148,9 @@ def _step(what: str, remedy: str = "") -> Iterator[None]:
 
 def _set_sysctl(name: str, value: str) -> None:
     try:
-<<<<<<< HEAD
-        path.write_text(value, encoding="utf-8")
-    except OSError as error:
-        raise SetupError(f"sysctl {name}={value}: {_refusal(name, value, error)}") from None
-
-
-#: The sysctl of the machine that lists what a namespace may choose (net/ipv4/tcp_cong.c), and the
-#: one of what the kernel has.
-_ALLOWED, _AVAILABLE = "net.ipv4.tcp_allowed_congestion_control", "net.ipv4.tcp_available_congestion_control"
-
-
-def _refusal(name: str, value: str, error: OSError) -> str:
-    """Return why the kernel refused a value, and what helps."""
-    if name == "net.ipv4.tcp_congestion_control":
-        there = _text(f"/proc/sys/{_AVAILABLE.replace('.', '/')}").split()
-        if value not in there:
-            return f"this kernel has no algorithm of that name; loaded are {', '.join(there)} ({_AVAILABLE})"
-        if error.errno == errno.EPERM:
-            allowed = _text(f"/proc/sys/{_ALLOWED.replace('.', '/')}").split()
-            return (
-                f"a network namespace may choose {', '.join(allowed)}; allow it on the machine: "
-                f"sysctl -w {_ALLOWED}='{' '.join([*allowed, value])}'"
-            )
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return f"it belongs to the machine, not to a host; set it there: sysctl -w {name}='{value}'"
-    return error.strerror or str(error)
-=======
         sysctl.write(name, value)
     except sysctl.SysctlError as error:
         raise SetupError(f"sysctl {error}") from None
->>>>>>> trust
 
 
 def _text(path: str) -> str:

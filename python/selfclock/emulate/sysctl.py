@@ -6,9 +6,11 @@ keeps some for itself: other namespaces then lack the file, or may only read it.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
+from pathlib import Path
 
 #: Where the kernel shows the settings of the reader's network namespace.
 ROOT = "/proc/sys/net"
@@ -53,7 +55,9 @@ def write(name: str, value: str) -> None:
             # The kernel takes write permission from settings that all namespaces share
             # (ipv4_sysctl_init_net, nf_conntrack_standalone_init_sysctl).
             if not found.st_mode & 0o222:
-                raise SysctlError(f"{name}: is the machine's; a network namespace can only read it")
+                raise SysctlError(
+                    f"{name}: it belongs to the machine, not to a host; set it there: sysctl -w {name}='{value}'"
+                )
             file = os.open(last, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=at)
         finally:
             os.close(at)
@@ -64,6 +68,30 @@ def write(name: str, value: str) -> None:
     try:
         os.write(file, value.encode())
     except OSError as error:
-        raise SysctlError(f"{name}={value}: {error.strerror}") from None
+        raise SysctlError(f"{name}={value}: {_refusal(name, value, error)}") from None
     finally:
         os.close(file)
+
+
+#: The sysctl of the machine that lists what a namespace may choose (net/ipv4/tcp_cong.c), and the
+#: one of what the kernel has.
+_ALLOWED, _AVAILABLE = "net.ipv4.tcp_allowed_congestion_control", "net.ipv4.tcp_available_congestion_control"
+
+
+def _refusal(name: str, value: str, error: OSError) -> str:
+    """Return why the kernel refused a value, and what helps."""
+    if name == "net.ipv4.tcp_congestion_control":
+        there = _words(_AVAILABLE)
+        if value not in there:
+            return f"this kernel has no algorithm of that name; loaded are {', '.join(there)} ({_AVAILABLE})"
+        if error.errno == errno.EPERM:
+            allowed = _words(_ALLOWED)
+            return (
+                f"a network namespace may choose {', '.join(allowed)}; allow it on the machine: "
+                f"sysctl -w {_ALLOWED}='{' '.join([*allowed, value])}'"
+            )
+    return error.strerror or str(error)
+
+
+def _words(name: str) -> list[str]:
+    return Path("/proc/sys", *name.split(".")).read_text(encoding="utf-8").split()
