@@ -25,8 +25,8 @@ impl Rig {
         self.run_until(time);
         let (una, next) = (self.sender.recovery.una(), self.sender.recovery.next());
         if self.flags.has(Flags::WINDOW) {
-            // It grows for a while.
-            self.marked = self.marked.max(((3 * una).min(60 * MSS) + 2 * MSS) as u32);
+            // The window in place of a count of marks: it grows for a while.
+            self.marked = self.marked.max(((3 * una).min(60 * MSS) + 65 * MSS) as u32);
         }
         match step {
             Step::New { segments, less } => {

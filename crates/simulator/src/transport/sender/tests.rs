@@ -20,8 +20,8 @@ pub(super) struct Rig {
     pub(super) sender: Sender,
     reported: usize,
     /// Feedback in ACKs.
-    flags: Flags,
-    marked: u32,
+    pub(super) flags: Flags,
+    pub(super) marked: u32,
     echo: Time,
 }
 
