@@ -17,6 +17,11 @@ impl LossRecovery {
     pub fn judge(&mut self, news: &News, rtt: &RttEstimator) -> Verdict {
         let mut verdict = Verdict { was_recovering: self.fast.is_some(), ..Verdict::default() };
         self.holds_back = false;
+        if news.congestion_echo {
+            // "ECE, hence prohibit cwnd undoing, the reduction is required" (Linux,
+            // `tcp_fastretrans_alert`).
+            self.undo.give_up();
+        }
         let new = news.advance.bytes > 0;
         if let Some(RackTlp { probe, .. }) = self.rack.as_deref_mut()
             && probe.on_ack(news.acknowledgement, news.probe_duplicate || !new && news.sacked == 0)
@@ -197,9 +202,6 @@ impl LossRecovery {
     /// than once every window of data": only after everything outstanding at the last reduction, of
     /// whatever cause, is acknowledged.
     fn judge_echo(&mut self, verdict: &mut Verdict) {
-        // "ECE, hence prohibit cwnd undoing, the reduction is required" (Linux,
-        // `tcp_fastretrans_alert`).
-        self.undo.give_up();
         // Up to that point, inclusive, the receiver may not have seen CWR, which the next segment
         // carries.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);

@@ -293,9 +293,9 @@ fn a_tail_probe_is_accounted_for() {
     for (arrived_before, repaired) in [(false, Some(2 * MSS)), (true, None)] {
         let mut rig = Rig::of(Recovery::Rack, 3);
         rig.ack(100, 1, &[]);
-        assert_eq!(rig.rack_timer(100), RackTimer::Set(at(300)));
+        assert_eq!(rig.rack_timer(100), RackTimer::Set(at(302)));
         rig.ack(101, 2, &[]);
-        assert_eq!(rig.rack_timer(101), RackTimer::Set(at(341)), "40 ms for a delayed ACK");
+        assert_eq!(rig.rack_timer(101), RackTimer::Set(at(501)), "200 ms for a delayed ACK");
         assert!(rig.recovery.timer_is_for_probe());
         let (index, segment) = rig.recovery.retransmit_as_probe(at(341));
         rig.recovery.on_probe_sent(true);

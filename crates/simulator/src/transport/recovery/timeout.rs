@@ -86,10 +86,12 @@ impl LossRecovery {
     }
 
     /// Whether the ACK reports data that was outstanding at the timeout and never retransmitted
-    /// ("FLAG_ORIG_SACK_ACKED").
+    /// ("FLAG_ORIG_SACK_ACKED"). Without SACK it may have waited at the receiver for a
+    /// retransmission that the same ACK covers.
     fn is_of_originals(&self, news: &News) -> bool {
         let before = |sent| sent <= self.reduced;
-        news.advance.oldest_sent_once.is_some_and(before) || news.oldest_sacked.is_some_and(before)
+        let tells = self.method.uses_sack() || !news.advance.any_retransmitted;
+        tells && news.advance.oldest_sent_once.is_some_and(before) || news.oldest_sacked.is_some_and(before)
     }
 
     /// Nothing new could be sent instead of the retransmissions that F-RTO holds back: they are due.

@@ -78,8 +78,9 @@ fn duplicates_widen_the_reordering_window() {
     rig.ack(100, 0, &[(2, 3)]);
     rig.ack(101, 0, &[(1, 3)]);
     rig.ack(126, 0, &[(1, 9)]);
-    rig.retransmit(126);
-    rig.ack(127, 10, &[]);
+    rig.recovery.on_reordering_timer(at(152), &rig.rtt);
+    assert_eq!(rig.retransmit(152), [0]);
+    rig.ack(153, 10, &[]);
     let window = |rig: &mut Rig, time: u64, first: u64| {
         rig.send(time, 1);
         rig.send(time + 1, 1);
@@ -91,12 +92,12 @@ fn duplicates_widen_the_reordering_window() {
             other => panic!("{other:?}"),
         }
     };
-    assert!((window(&mut rig, 130, 10) - 25.0).abs() < 0.1);
-    rig.ack(240, 12, &[(0, 1)]);
-    assert!((window(&mut rig, 250, 12) - 50.0).abs() < 0.1);
+    assert!((window(&mut rig, 160, 10) - 25.0).abs() < 0.1);
+    rig.ack(270, 12, &[(0, 1)]);
+    assert!((window(&mut rig, 280, 12) - 50.0).abs() < 0.1);
     // No more duplicates than retransmissions, so no further reports.
-    rig.ack(360, 14, &[(0, 1)]);
-    assert!((window(&mut rig, 370, 14) - 50.0).abs() < 0.1);
+    rig.ack(390, 14, &[(0, 1)]);
+    assert!((window(&mut rig, 400, 14) - 50.0).abs() < 0.1);
 }
 
 /// RFC 8985, section 7.4.2, and Linux (`FLAG_DSACK_TLP`): a D-SACK of the probe shows that nothing
@@ -157,6 +158,21 @@ fn data_never_retransmitted_shows_that_a_timeout_was_spurious() {
             assert_eq!(verdict.spurious, spurious, "{recovery:?}");
             assert_eq!(rig.recovery.next_retransmission().is_none(), spurious, "{recovery:?}");
         }
+    }
+}
+
+/// Without SACK, data that waited at the receiver for a retransmission tells nothing (Linux,
+/// `tcp_clean_rtx_queue`: "non-SACK case cannot confirm that progress was due to original
+/// transmission").
+#[test]
+fn data_that_waited_for_a_retransmission_is_no_sign() {
+    for recovery in [Recovery::Reno, Recovery::NewReno] {
+        let settings = Transport { timestamps: false, ..transport(recovery) };
+        let mut rig = Rig::new(&settings, 10);
+        rig.recovery.on_timeout(at(1000), &rig.rtt);
+        let index = rig.recovery.next_retransmission().expect("the first");
+        rig.recovery.retransmit(index, at(1000));
+        assert!(!rig.ack(1100, 5, &[]).spurious, "{recovery:?}");
     }
 }
 
