@@ -44,6 +44,8 @@ pub struct Line {
     pub queue: u64,
     /// Every so many packets one is dropped.
     pub drop_every: Option<u64>,
+    /// Packets with these numbers are dropped.
+    pub drops: Vec<std::ops::Range<u64>>,
     pub source: Source,
     pub now: u64,
     pub largest_flight: u64,
@@ -76,6 +78,7 @@ impl Line {
             rate: 100e6,
             queue: 4 * 500_000 / packet,
             drop_every: None,
+            drops: Vec::new(),
             source: Source::Bulk,
             now: 0,
             largest_flight: 0,
@@ -97,6 +100,11 @@ impl Line {
     /// Packets that the window allows.
     pub fn window(&self) -> f64 {
         self.driver.window() as f64 / self.driver.mtu() as f64
+    }
+
+    /// Packets sent so far.
+    pub const fn sent(&self) -> u64 {
+        self.sent
     }
 
     fn has_data(&self) -> bool {
@@ -151,7 +159,8 @@ impl Line {
         self.pace(size);
         let transmission = (size as f64 * 8e9 / self.rate) as u64;
         let waiting = self.link_free.saturating_sub(self.now) / transmission.max(1);
-        let dropped = self.drop_every.is_some_and(|every| packet.number % every == every - 1);
+        let dropped = self.drop_every.is_some_and(|every| packet.number % every == every - 1)
+            || self.drops.iter().any(|range| range.contains(&packet.number));
         if waiting <= self.queue && !dropped {
             self.link_free = self.link_free.max(self.now) + transmission;
             self.flying.push_back((self.link_free + self.rtt, packet));
