@@ -11,9 +11,8 @@ use selfclock_quic::driver::{Congestion, Driver};
 const ACK_DELAY: u64 = 25_000_000;
 /// "kPacketThreshold" (RFC 9002, section 6.1.1).
 const THRESHOLD: u64 = 3;
-/// Both stacks pace at 1.25 windows per round trip, in bursts of ten packets.
+/// Both stacks pace at 1.25 windows per round trip.
 const PACING_GAIN: f64 = 1.25;
-const BURST: u64 = 10;
 
 /// What the application gives.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +46,8 @@ pub struct Line {
     /// Packets with these numbers are dropped.
     pub drops: Vec<std::ops::Range<u64>>,
     pub source: Source,
+    /// Packets that may leave at once after a pause, of both stacks ten; none: no pacing at all.
+    pub burst: Option<u64>,
     pub now: u64,
     pub largest_flight: u64,
     pub lost: u64,
@@ -70,7 +71,12 @@ fn time(nanoseconds: u64) -> Time {
 impl Line {
     /// Ten packets at the beginning, 100 Mbit/s, 40 ms, four BDP of queue, frames of two.
     pub fn new(label: &str, packet: u64) -> Self {
-        let setup = Setup { mss: Bytes(packet), header: Bytes::ZERO, ..Setup::default() };
+        Self::with_threshold(label, packet, f64::INFINITY)
+    }
+
+    /// With this slow start threshold at the beginning, packets.
+    pub fn with_threshold(label: &str, packet: u64, initial_ssthresh: f64) -> Self {
+        let setup = Setup { mss: Bytes(packet), header: Bytes::ZERO, initial_ssthresh, ..Setup::default() };
         Self {
             driver: Driver::new(&Selection::from_label(label).expect("listed"), setup, None),
             every: 2,
@@ -80,6 +86,7 @@ impl Line {
             drop_every: None,
             drops: Vec::new(),
             source: Source::Bulk,
+            burst: Some(10),
             now: 0,
             largest_flight: 0,
             lost: 0,
@@ -115,7 +122,7 @@ impl Line {
         self.driver.in_flight() + self.driver.mtu() <= self.driver.window()
     }
 
-    /// Until this time.
+    /// Until this time, seconds.
     pub fn run(&mut self, seconds: f64) {
         let until = (seconds * 1e9) as u64;
         self.next_write = self.now;
@@ -168,13 +175,14 @@ impl Line {
     }
 
     fn pace(&mut self, size: u64) {
+        let Some(burst) = self.burst else { return };
         let rate = match self.driver.pacing_rate() {
             Some(rate) => rate as f64,
             None if self.smoothed > 0.0 => PACING_GAIN * self.driver.window() as f64 / (self.smoothed / 1e9),
             None => return,
         };
         let interval = (size as f64 * 1e9 / rate) as u64;
-        self.pace_at = self.pace_at.max(self.now.saturating_sub(BURST * interval)) + interval;
+        self.pace_at = self.pace_at.max(self.now.saturating_sub(burst * interval)) + interval;
     }
 
     fn arrive(&mut self) {
