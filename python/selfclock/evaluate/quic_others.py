@@ -104,12 +104,12 @@ One flow on {RATE_MBPS} Mbit/s with an RTT of {RTT_MS} ms; the BDP is {RATE_MBPS
 Goodput is payload per second of the run or, after a change of the rate, since then.
 The delay is that of the smoothed RTT above {RTT_MS} ms, on average.
 The window is the median, in kB.
-**≠** marks goodput that differs by more than {GOODPUT:.0%}, or a delay that differs by more than {DELAY:.0%} and 1 ms.
+**≠** marks goodput that differs by more than {GOODPUT:.0%}, or a delay by more than {DELAY:.0%} and 1 ms.
 """
 
 UNSEEDED = f"""
-noq's BBRv3 draws the times of its probes from the operating system and takes no seed, so its figures differ from run to run:
-they are the median of {UNSEEDED_RUNS} runs, with the smallest and the largest goodput in parentheses.
+noq's BBRv3 draws the times of its probes from the operating system and takes no seed, so its figures differ
+from run to run: they are the median of {UNSEEDED_RUNS} runs, with the smallest and the largest goodput in parentheses.
 """
 
 COLUMNS = (
@@ -124,18 +124,23 @@ DIFFERENCES = """\
 noq-proto 1.4 names draft-ietf-ccwg-bbr as its source.
 Its text differs from the draft, and from ours, in these places:
 
-* **The model runs ahead of its sample.** `on_ack` updates the model for every packet, and the delivery rate is computed in `on_end_acks`, after them: a model update uses the rate of the frame before.
-  The draft generates the sample first and then updates the model once per ACK (sections 4.1.2.3 and 5.2.3).
-  Ours does.
-* **The first pacing rate stays.** It is the initial window in 1 ms, 333 Mbit/s, and Startup never lowers it, so an application-limited flow is not paced (noq issue 800).
-  The draft divides by the smoothed RTT if there is one (section 5.6.2), and Linux computes the rate again at the first RTT.
-  Ours does, too.
-* **A restart from idle keeps the aggregated volume.** noq moves the interval of `extra_acked` alone, as the draft's letter says (section 5.4.1).
+* **The model runs ahead of its sample.**
+  `on_ack` updates the model for every packet, and `on_end_acks` computes the delivery rate after them.
+  An update therefore uses the rate of the frame before.
+  The draft generates the sample first and then updates the model once per ACK (sections 4.1.2.3 and 5.2.3); so do we.
+* **The first pacing rate stays.**
+  It is the initial window in 1 ms, some 266 Mbit/s, and Startup never lowers it.
+  An application-limited flow is therefore not paced (noq issue 800).
+  The draft divides by the smoothed RTT if there is one (section 5.6.2).
+  Linux computes the rate again at the first RTT, and so do we.
+* **A restart from idle keeps the aggregated volume.**
+  noq moves the interval of `extra_acked` alone, as the draft's letter says (section 5.4.1).
   The volume from before the pause then counts in an interval of no length (quinn pull request 2798).
   Linux sets it to zero, and so do we.
 * **Persistent congestion** leaves four packets.
-  RFC 9002 (section 7.6.2) has two, as in ours.
-* **Losses before a probe** are forgotten: `RS.lost` is set to zero at the end of each frame, and a packet that is lost outside of a probe leaves no sample.
+  RFC 9002 (section 7.6.2) has two, and so do we.
+* **Losses are forgotten.**
+  `RS.lost` is set to zero at the end of each frame.
   In the draft it is the volume lost since the acknowledged packet was sent (section 4.1.2.4).
 """
 

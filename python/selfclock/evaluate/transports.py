@@ -111,7 +111,10 @@ class Situation:
 #: Reasons for the tolerances, and for what differs by more.
 PLAIN = "whole packets, and where in a round trip the window is read"
 TIMER = "a frame of 32 waits for the receiver's timer while the window is smaller, and 1/w of the growth for each"
-FIRST = "TCP knows the round-trip time from the handshake and paces its first flight; the driver learns it from the first ACK"
+FIRST = (
+    "TCP knows the round-trip time from the handshake and paces its first flight; "
+    "the driver learns it from the first ACK"
+)
 LIMIT = (
     "a flight never fills the window: the simulator sees what pacing holds back (RFC 9002, section 7.8), the driver "
     "only that half of the window was used; both stop below what the application can use twice"
@@ -121,10 +124,10 @@ RATIOS = (1, 2, 8, 32)
 PAUSING = (8_000_000, 16)
 SITUATIONS = (
     *(
-        Situation(f"slow start, an ACK per {every}", WINDOWS, 0.236, 0.05, PLAIN, every=every, paced=False)
+        Situation(f"slow start, an ACK per {every}", WINDOWS, 0.236, 0.02, PLAIN, every=every, paced=False)
         for every in RATIOS
     ),
-    *(Situation(f"Startup, an ACK per {every}", ("bbr3",), 0.236, 0.7, FIRST, every=every) for every in RATIOS),
+    *(Situation(f"Startup, an ACK per {every}", ("bbr3",), 0.236, 0.25, FIRST, every=every) for every in RATIOS),
     *(
         Situation(
             f"8 s from a threshold of 100, an ACK per {every}",
@@ -163,15 +166,21 @@ The simulated TCP and the QUIC driver give the algorithms their events; this pag
 `make transports` made it with selfclock {VERSION}; [adapters](adapters.md) describes the driver.
 
 One flow on a path with an RTT of {1e3 * RTT_S:g} ms and packets of 1500 bytes, {PACKET} of them payload.
-The receiver acknowledges every second packet unless the row says otherwise, and after {ACK_DELAY_MS} ms at the latest.
-Windows are packets at one time; both transports pace at {PACING_GAIN} windows per round trip, except in the rows of slow start.
-`restart_after_idle` is off in TCP: with it, as in Linux, a pause leaves ten packets (RFC 5681, section 4.1), and QUIC has no such rule (RFC 9002, section 7.3.1).
+The receiver acknowledges every second packet unless the row says otherwise, after {ACK_DELAY_MS} ms at the latest.
+Windows are packets at one time.
+Both transports pace at {PACING_GAIN} windows per round trip, except in the rows of slow start.
+`restart_after_idle` is off in TCP: with it, as in Linux, a pause leaves ten packets (RFC 5681, section 4.1).
+QUIC has no such rule (RFC 9002, section 7.3.1).
 The driver runs without a stack, so that nothing else differs.
-The last column is for a connection of two kernels (`selfclock kernel load`), which needs root and has not been measured.
+The last column is for a connection of two kernels (`selfclock kernel load`).
+It needs root and has not been measured.
 
 """
 
-COLUMNS = "| situation | algorithm | simulator | driver | difference | allowed | real connection |\n|---|---|---:|---:|---:|---:|---|\n"
+COLUMNS = (
+    "| situation | algorithm | simulator | driver | difference | allowed | real connection |\n"
+    "|---|---|---:|---:|---:|---:|---|\n"
+)
 
 
 def _window_at(result: object, seconds: float) -> float:
