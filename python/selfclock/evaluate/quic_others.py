@@ -39,7 +39,6 @@ BBR = ("bbr3@noq", "noq:bbr-unseeded")
 
 SCENARIO = """\
 schema = 1
-name = "{name}"
 duration = "{seconds} s"
 [network]
 topology = "dumbbell"
@@ -90,8 +89,8 @@ BBR_SITUATIONS = (
     Situation("a tenth of the buffer, 20 s", 20, 0.1),
     Situation("a pause of 13 s, 40 s", 40, 4, traffic=PAUSE),
     Situation("policer of 10 Mbit/s, 20 s", 20, 4, POLICER),
-    Situation("rate x10 at 10 s", 20, 4, changes=CHANGE.format(rate="200 Mbps"), begin=10),
-    Situation("rate /10 at 10 s", 20, 4, changes=CHANGE.format(rate="2 Mbps"), begin=10),
+    Situation("ten times the rate at 10 s", 20, 4, changes=CHANGE.format(rate="200 Mbps"), begin=10),
+    Situation("a tenth of the rate at 10 s", 20, 4, changes=CHANGE.format(rate="2 Mbps"), begin=10),
 )
 
 HEAD = f"""\
