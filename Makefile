@@ -19,7 +19,8 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
-  mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite quic-scorecards \
+  mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
+  quic-scorecards quic-others transports \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench journal-faults nightly
@@ -80,6 +81,8 @@ help:
 	@echo 'make quic                build with the QUIC stacks quinn and noq as flows of a scenario'
 	@echo 'make quic-test           their tests'
 	@echo 'make quic-parity         docs/quic-parity.md'
+	@echo 'make transports          docs/transports.md: the same flows in the simulated TCP and the QUIC driver'
+	@echo 'make quic-others         docs/quic-others.md'
 	@echo 'make quic-scorecards     docs/quic-scorecards.md, all rows or ROWS=S1,S2'
 	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
 	@echo '                         and the wasm target of rustup; lab-test: its tests'
@@ -121,6 +124,13 @@ quic: $(BIN)/.built
 quic-parity: quic
 	$(BIN)/python -m selfclock.evaluate.parity docs/quic-parity.md
 	$(BIN)/python tests/measured.py --stamp docs/quic-parity.md
+
+transports: build
+	CARGO_TARGET_DIR='$(CURDIR)/target/quic' cargo build --quiet --release --locked --manifest-path crates/quic/Cargo.toml --example driver_flow
+	$(BIN)/python -m selfclock.evaluate.transports target/quic/release/examples/driver_flow docs/transports.md
+
+quic-others: quic
+	$(BIN)/python -m selfclock.evaluate.quic_others docs/quic-others.md
 
 quic-scorecards: quic
 	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno

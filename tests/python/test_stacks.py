@@ -138,7 +138,7 @@ def test_payload_is_kept_where_it_is_asked_for(tmp_path: Path) -> None:
 def test_stacks_are_named_with_their_controllers() -> None:
     named = {row["name"]: row["controllers"] for row in json.loads(_core.stacks())}
     assert named["quinn"] == ["cubic", "bbr", "new_reno"]
-    assert named["noq"] == ["cubic", "new_reno"]
+    assert named["noq"] == ["cubic", "new_reno", "bbr-unseeded"]
 
 
 @built_in

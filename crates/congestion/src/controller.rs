@@ -229,6 +229,7 @@ impl<A: Composition> Controller<A> {
 
     /// The connection restarts from one segment.
     pub fn on_timeout(&mut self, event: &Timeout) {
+        let before = self.state.cwnd;
         self.recovering = false;
         if !event.repeated {
             self.before = Some(Held::new(self.state.before()));
@@ -245,9 +246,9 @@ impl<A: Composition> Controller<A> {
             Roles::Model(model) => model.on_timeout(event, state),
         });
         // "the sender's congestion window MUST be reduced to the minimum congestion window", two
-        // packets (RFC 9002, section 7.6.2).
+        // packets (RFC 9002, section 7.6.2). It may be smaller if packets have become larger.
         let persistent = event.cause == RestartCause::PersistentCongestion;
-        self.state.cwnd = if persistent { 2.0 } else { 1.0 };
+        self.state.cwnd = if persistent { before.clamp(1.0, 2.0) } else { 1.0 };
     }
 
     /// The last loss or timeout was spurious: the response to it is undone, once.

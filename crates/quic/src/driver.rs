@@ -82,10 +82,13 @@ pub struct Driver {
     flight: Flight,
     round_trips: RoundTripTimes,
     batch: Batch,
+    growth: Growth,
     peak: Peak,
     reduction: Reduction,
     app_limited: bool,
     acknowledged: u64,
+    /// Smallest window, bytes.
+    minimum: u64,
 }
 
 /// The algorithm, with its record if there is one.
@@ -104,6 +107,23 @@ struct Batch {
     /// recovery period" (section B.5, which asks of each packet when it was sent).
     old: u64,
     newest_sent: Option<Time>,
+}
+
+/// The acknowledgement of the last ACK frame, if it has not reached the algorithm. Losses and marks
+/// that a frame reveals come before its growth ("ProcessECN" and "OnPacketsLost" precede
+/// "OnPacketsAcked", section A.7), and packets sent before the reduction then grow nothing. Stacks
+/// report them after the frame, at the same time.
+#[derive(Debug, Default)]
+struct Growth {
+    event: Option<Acknowledged>,
+    /// It belongs to a copy, which stacks make for inspection.
+    is_copy: bool,
+}
+
+impl Clone for Growth {
+    fn clone(&self) -> Self {
+        Self { event: self.event, is_copy: true }
+    }
 }
 
 /// Largest flight of the current and of the last round trip, bytes.
@@ -200,16 +220,31 @@ impl Driver {
             flight: Flight::new(measures_rates),
             round_trips: RoundTripTimes::default(),
             batch: Batch::default(),
+            growth: Growth::default(),
             peak: Peak::default(),
             reduction: Reduction::default(),
             app_limited: false,
             acknowledged: 0,
+            minimum: MINIMUM_WINDOW * mss,
         }
     }
 
-    /// Bytes allowed in flight: at least two full packets.
+    /// Bytes allowed in flight: at least two full packets, unless they became larger than that.
     pub fn window(&self) -> u64 {
-        self.control.controller().window().get().max(MINIMUM_WINDOW * self.mss)
+        self.grown(|controller| controller.window().get()).max(self.minimum)
+    }
+
+    /// What the algorithm says once the last ACK frame has reached it.
+    fn grown<R>(&self, read: impl Fn(&Controller) -> R) -> R {
+        let controller = self.control.controller();
+        match &self.growth.event {
+            None => read(controller),
+            Some(event) => {
+                let mut copy = controller.clone();
+                copy.on_ack(event);
+                read(&copy)
+            }
+        }
     }
 
     /// Initial value of [`Driver::window`], bytes: "If the maximum datagram size changes during the
@@ -226,17 +261,18 @@ impl Driver {
 
     /// Slow start threshold, bytes; `None` before the first.
     pub fn slow_start_threshold(&self) -> Option<u64> {
-        let threshold = self.control.controller().snapshot().ssthresh_segments;
+        let threshold = self.grown(|controller| controller.snapshot().ssthresh_segments);
         threshold.is_finite().then_some((threshold * self.mss as f64) as u64)
     }
 
     /// Pacing rate, bytes of UDP payload per second; `None` leaves pacing to the stack.
     pub fn pacing_rate(&self) -> Option<u64> {
-        let pacing = self.control.controller().decision().pacing?;
+        let pacing = self.grown(|controller| controller.decision().pacing)?;
         Some((pacing.bytes_per_second() as u64).max(1))
     }
 
-    /// The algorithm, for inspection.
+    /// The algorithm, for inspection. The last ACK frame has not grown its window before the stack
+    /// reports something else, or time passes.
     pub fn controller(&self) -> &Controller {
         self.control.controller()
     }
@@ -253,6 +289,7 @@ impl Driver {
 
     /// A packet that counts as in flight was sent.
     pub fn on_packet_sent(&mut self, now: Time, size: u64) {
+        self.grow();
         self.note_pause(now);
         self.pass(now);
         self.put_in_flight(size);
@@ -262,6 +299,7 @@ impl Driver {
     /// bytes in flight are known again at the next [`Driver::on_acks_end`], and until then limited
     /// to the window.
     pub fn on_burst_sent(&mut self, now: Time, size: u64) {
+        self.grow();
         self.note_pause(now);
         self.pass(now);
         let room = self.window().saturating_sub(self.flight.bytes());
@@ -306,6 +344,7 @@ impl Driver {
     /// A packet sent at `sent` is newly acknowledged. [`Driver::on_acks_end`] follows at the end of
     /// the ACK frame.
     pub fn on_packet_acked(&mut self, now: Time, sent: Time, size: u64) {
+        self.grow();
         self.pass(now);
         self.flight.acknowledged(self.now, sent, size);
         if self.reduction.grows_after.is_some_and(|at| sent <= at) {
@@ -320,6 +359,7 @@ impl Driver {
     /// stack reports them; `app_limited`: the application had nothing to send, although the window
     /// had room.
     pub fn on_acks_end(&mut self, now: Time, in_flight: Option<u64>, app_limited: bool) {
+        self.grow();
         self.pass(now);
         self.app_limited = app_limited;
         if let Some(in_flight) = in_flight {
@@ -354,9 +394,22 @@ impl Driver {
         let mut event = advanced(self, if recovering { old } else { size });
         (event.recovering, event.rtt) = (recovering, rtt);
         event.rate = self.flight.rate_sample(self.round_trips.minimum(), app_limited);
-        self.control.tell(event);
+        let may_grow = !recovering && !self.flight.measures_rates();
+        self.growth = Growth { event: Some(event), is_copy: false };
+        if !may_grow {
+            self.grow();
+        }
         self.peak.on_ack(self.now, newest_sent, self.flight.bytes());
         self.flight.forget_before(newest_sent, self.round_trips.longest());
+    }
+
+    /// The last ACK frame revealed no congestion, or the response to it is done.
+    fn grow(&mut self) {
+        if let Some(event) = self.growth.event.take() {
+            self.control.tell(event);
+            let window = self.control.controller().window().get();
+            self.minimum = self.minimum.max(window.min(MINIMUM_WINDOW * self.mss));
+        }
     }
 
     /// "A recovery period ends and the sender enters congestion avoidance when a packet sent during
@@ -371,10 +424,25 @@ impl Driver {
     /// further reductions in the congestion window are made in response to" what was sent before
     /// the last one (section 7.3.2).
     pub fn on_congestion(&mut self, now: Time, congestion: Congestion) {
+        if now > self.now {
+            self.grow();
+        }
         self.pass(now);
-        let flight_size = self.flight_size();
         let (Congestion::Lost { sent, .. } | Congestion::Marked { sent }) = congestion;
         let is_new = self.reduction.at.is_none_or(|at| sent > at);
+        let restarts = matches!(congestion, Congestion::Lost { persistent: true, .. });
+        let revealing =
+            if is_new || restarts && !self.reduction.restarted { self.growth.event.take() } else { None };
+        self.respond(congestion, is_new);
+        if let Some(mut event) = revealing {
+            event.recovering = true;
+            self.growth.event = Some(event);
+        }
+        self.grow();
+    }
+
+    fn respond(&mut self, congestion: Congestion, is_new: bool) {
+        let flight_size = self.flight_size();
         match congestion {
             Congestion::Lost { sent, bytes, persistent } => {
                 self.flight.lost(sent, bytes);
@@ -422,15 +490,21 @@ impl Driver {
 
     /// The packets last declared lost have arrived.
     pub fn on_spurious_loss(&mut self) {
+        self.grow();
         self.reduction = Reduction { at: self.reduction.at, ..Reduction::default() };
         self.control.tell(SpuriousLoss::new(self.now));
     }
 
-    /// The path carries packets with this UDP payload from now on. Zero is ignored.
+    /// The path carries packets with this UDP payload from now on. Zero is ignored. The window keeps
+    /// its bytes: a new size "MUST NOT" change it (RFC 8899, section 3, 6), unless it would not hold
+    /// a single packet. "kMinimumWindow" limits responses to congestion.
     pub fn on_mtu_changed(&mut self, mtu: u16) {
+        self.grow();
         if mtu > 0 && u64::from(mtu) != self.mss {
             let smaller = u64::from(mtu) < self.mss;
+            let window = self.window();
             self.mss = mtu.into();
+            self.minimum = window.clamp(self.mss, MINIMUM_WINDOW * self.mss);
             let mut event = MssChanged::new(self.now, Bytes(self.mss));
             if smaller && self.acknowledged == 0 && self.reduction.at.is_none() {
                 event.initial_window = self.initial_window_packets();
@@ -445,7 +519,22 @@ impl Driver {
     }
 }
 
+/// The trace has the last ACK frame, too.
+impl Drop for Driver {
+    fn drop(&mut self) {
+        if !self.growth.is_copy {
+            self.grow();
+        }
+    }
+}
+
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+mod revealed;
 #[cfg(test)]
 mod rfc9002;
+#[cfg(test)]
+mod rig;
 #[cfg(test)]
 mod tests;

@@ -38,6 +38,11 @@ impl Flight {
         Self { bytes: 0, lost: 0, rates: measures_rates.then(Box::default) }
     }
 
+    /// Whether the algorithm uses delivery rates.
+    pub const fn measures_rates(&self) -> bool {
+        self.rates.is_some()
+    }
+
     /// Bytes in flight.
     pub const fn bytes(&self) -> u64 {
         self.bytes

@@ -148,7 +148,12 @@ def write() -> str:
     if not stacks:
         raise BadInputError("no QUIC stack is built in: build them in with make quic")
     carried, refused = _carried(list(stacks))
-    own = [f"{stack}:{controller}" for stack, controllers in stacks.items() for controller in controllers]
+    own = [
+        f"{stack}:{controller}"
+        for stack, controllers in stacks.items()
+        for controller in controllers
+        if not controller.endswith("-unseeded")
+    ]
     ours = [f"{label}@{stack}" for label, where in carried.items() for stack in where]
     models = {each.name for each in algorithms() if each.part == "model"}
     paced = {label: [] if label in models else [label + PACED] for label in carried}

@@ -23,11 +23,12 @@ impl Stack for Noq {
         "The QUIC stack noq, by noq-proto 1."
     }
     fn controllers(&self) -> &'static [&'static str] {
-        &["cubic", "new_reno"]
+        &["cubic", "new_reno", shim::UNSEEDED]
     }
     fn refuses(&self, controller: &str) -> Option<&'static str> {
         (controller == "bbr").then_some(
-            "it draws random numbers of the operating system and takes no seed, so two runs would differ",
+            "it draws random numbers of the operating system and takes no seed, so two runs would differ; \
+             \"bbr-unseeded\" runs it all the same",
         )
     }
     fn check(&self, control: &Selection) -> Result<(), String> {

@@ -3,7 +3,9 @@
 use super::proto;
 use crate::meter::Meter;
 use bytes::{Bytes, BytesMut};
-use proto::congestion::{Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig};
+use proto::congestion::{
+    Bbr3Config, Controller, ControllerFactory, ControllerMetrics, CubicConfig, NewRenoConfig,
+};
 use proto::crypto::{CryptoError, HandshakeTokenKey};
 use proto::{
     AcceptError, Connection, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
@@ -19,6 +21,10 @@ use std::time::{Duration, Instant};
 
 /// The other end, whichever it is.
 pub const REMOTE: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 4433);
+
+/// noq's BBRv3, whose probes come at times that no seed determines: the name says that two runs
+/// differ.
+pub const UNSEEDED: &str = "bbr-unseeded";
 
 type Factory = Arc<dyn ControllerFactory + Send + Sync>;
 
@@ -99,6 +105,7 @@ pub fn factory(control: &StackControl, seed: u64, meter: &Arc<Meter>) -> Result<
     let inner: Factory = match control {
         StackControl::Own("cubic") => Arc::new(CubicConfig::default()),
         StackControl::Own("new_reno") => Arc::new(NewRenoConfig::default()),
+        StackControl::Own(UNSEEDED) => Arc::new(Bbr3Config::default()),
         StackControl::Own(other) => return Err(format!("noq has no congestion controller {other:?}")),
         StackControl::Ours(control) => Arc::new(ours(control)?.seed(seed)),
     };
