@@ -301,11 +301,10 @@ def test_a_setting_of_the_host_alone() -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
 def test_root_of_a_container_uses_a_user_namespace() -> None:
     """Regression: root without CAP_SYS_ADMIN, as Docker has it by default, was refused."""
-    dropped = [
-        "setpriv",
-        "--bounding-set=-all,+chown,+dac_override,+fowner,+setgid,+setuid,+net_raw",
-        "--inh-caps=-all",
-    ]
+    # Docker's; a map of root needs CAP_SETFCAP (user_namespaces(7), since Linux 5.12).
+    kept = "-all,+chown,+dac_override,+fowner,+fsetid,+kill,+setgid,+setuid,+setpcap,+net_bind_service,+net_raw"
+    kept += ",+sys_chroot,+mknod,+audit_write,+setfcap"
+    dropped = ["setpriv", f"--bounding-set={kept}", "--inh-caps=-all"]
     code = """
 import namespaces
 from selfclock.emulate import kernel

@@ -31,6 +31,8 @@ LOADED = {
     "lost_records": 0,
     "recorder": None,
     "default_of": [],
+    "restored": [],
+    "loader_lives": None,
 }
 
 
@@ -136,13 +138,20 @@ def test_status(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 def test_unload_of_both_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Sessions of `run` and algorithms of `load` share one command."""
     stand_in(monkeypatch, "kernel_unload")
-    rows = {**LOADED, "default_of": ["the host", "namespace a"]}, {**LOADED, "registered": False, "name": "old"}
+    now = [
+        {"namespace": "the host", "default": "cubic", "previous": True},
+        {"namespace": "namespace a", "default": "bic", "previous": True},
+        {"namespace": "namespace b", "default": "reno", "previous": False},
+        {"namespace": "namespace c", "default": None, "previous": False},
+    ]
+    rows = {**LOADED, "restored": now}, {**LOADED, "registered": False, "name": "old"}
     stand_in(monkeypatch, "kernel_unload_residents", *rows)
     status, out, _ = command(capsys, "unload")
     assert status == 0
     assert out.splitlines() == [
-        "bbr3: unloaded, bbr3:beta=0.8; the host, namespace a have the previous default again; 2 connections keep it "
-        "until they close",
+        "bbr3: unloaded, bbr3:beta=0.8; the host, namespace a have the previous default again; namespace b has reno "
+        "now: what was the default before is not known; the default of namespace c cannot be set, and connections there "
+        "still get bbr3; 2 connections keep it until they close",
         "old: unloaded before; 2 connections keep it until they close",
     ]
     status, out, _ = command(capsys, "unload", "--json")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shutil
 import signal
+import socket
 import statistics
 import subprocess
 import sys
@@ -23,6 +25,7 @@ from selfclock.figure import Intervals, Line, Points
 from selfclock.sweep.dataset import JOURNAL, RUNS
 from selfclock.sweep.figure import figure
 from selfclock.sweep.measures import MEASURES, USUAL
+from selfclock.sweep.workers import ClusterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -544,3 +547,84 @@ def test_a_cluster_has_the_algorithms_of_files(tmp_path: Path) -> None:
     assert found.runs.drop("cpu_s").equals(here.drop("cpu_s"))
     of = found.runs.group_by("flow.*.congestion_control", maintain_order=True).agg(pl.col("goodput_bps").mean())
     assert of["goodput_bps"][0] != of["goodput_bps"][1]
+
+
+def test_a_killed_scheduler_ends_the_sweep(grid: Path, tmp_path: Path) -> None:
+    """Regression: the sweep waited for ever. What had finished is kept."""
+    pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    grid.write_text(GRID.replace("seeds = 4", "seeds = 2000"), encoding="utf-8")
+    port = _free_port()
+    program = [sys.executable, "-m", "distributed.cli.dask_scheduler"]
+    scheduler = subprocess.Popen(
+        [*program, "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    worker = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_worker", f"tcp://127.0.0.1:{port}", "--nworkers", "1",
+         "--nthreads", "1", "--no-dashboard", "--no-nanny"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    killed = False
+
+    def progress(fraction: float, _: str) -> None:
+        nonlocal killed
+        if not killed and fraction > 0.001:
+            scheduler.kill()
+            killed = True
+
+    try:
+        _wait_for_port(port, scheduler)
+        with pytest.raises(ClusterError, match="no longer answers; the finished runs are kept"):
+            sc.sweep(grid, tmp_path / "out", on=f"dask://127.0.0.1:{port}", progress=progress)
+    finally:
+        for process in (scheduler, worker):
+            process.kill()
+            process.wait()
+    assert killed
+    assert 0 < pl.read_parquet(tmp_path / "out" / RUNS).height < 8000
+
+
+def test_an_encrypted_cluster_has_dasks_certificates(grid: Path, tmp_path: Path) -> None:
+    """Every connection is TLS, with keys of Dask's own configuration; without them it says so in one line."""
+    distributed = pytest.importorskip("distributed", reason="the extra `cluster` is not installed")
+    if shutil.which("openssl") is None:
+        pytest.skip("the keys are made by openssl")
+    key, certificate = tmp_path / "key.pem", tmp_path / "cert.pem"
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", certificate, "-days", "2",
+         "-subj", "/CN=127.0.0.1"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    tls = {"distributed.comm.tls.ca-file": str(certificate)}
+    for role in ("client", "scheduler", "worker"):
+        tls |= {f"distributed.comm.tls.{role}.cert": str(certificate), f"distributed.comm.tls.{role}.key": str(key)}
+    import dask  # noqa: PLC0415
+
+    with pytest.raises(ClusterError, match=r"no Dask scheduler answers at tls://127\.0\.0\.1:1"):
+        sc.sweep(grid, tmp_path / "none", on="tls://127.0.0.1:1")
+    with dask.config.set(tls), distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0", host="127.0.0.1",
+        protocol="tls", security=distributed.Security(require_encryption=True), silence_logs="CRITICAL",
+    ) as cluster:  # fmt: skip
+        assert cluster.scheduler_address.startswith("tls://")
+        found = sc.sweep(grid, tmp_path / "out", on=cluster.scheduler_address)
+    assert (found.done, found.errors) == (16, [])
+
+
+def _free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
+
+
+def _wait_for_port(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        else:
+            return

@@ -94,7 +94,12 @@ def run_on_cluster(address: str, grid: Grid, jobs: Iterable[Job], keep: Callable
             return future
 
         def more() -> list[Future]:
-            wanted = AHEAD * max(1, sum(client.nthreads().values())) - len(under_way)
+            try:
+                there = sum(client.nthreads().values())
+            except (OSError, TimeoutError):
+                # The scheduler is away; what is under way says for how long.
+                return []
+            wanted = AHEAD * max(1, there) - len(under_way)
             return [submit(package) for package in itertools.islice(packages, max(0, wanted))]
 
         ended = as_completed(more(), loop=client.loop)
