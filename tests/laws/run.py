@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "python")]
+sys.path[:1] = [str(ROOT / "tests"), str(ROOT / "python")]
 
 from laws.coverage import Coverage  # noqa: E402
 from laws.draw import Draw  # noqa: E402
@@ -32,7 +32,7 @@ from laws.shrink import broken, shrunk  # noqa: E402
 from selfclock.scenario.toml import to_toml, to_toml_value  # noqa: E402
 
 #: The modules with laws, one a kind.
-KINDS = ("symmetries", "reductions", "physics", "statistics", "relations", "figures")
+KINDS = ("symmetries", "reductions", "physics", "formulas", "relations", "figures")
 for kind in KINDS:
     importlib.import_module(f"laws.{kind}")
 

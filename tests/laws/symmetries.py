@@ -218,10 +218,22 @@ def units(document: Document) -> None:
     same(document, rewritten(document, other), "finer units")
 
 
-@law(any_case)
+def unlimited(draw: Draw) -> Document:
+    """Return anything with an unlimited queue before the bottleneck."""
+    made = anything(draw, without=("ficcrd",))
+    network = made["network"]
+    for where in (network.get("bottleneck"), network.get("hop"), *network.get("link", [])):
+        if where is not None and draw.chance(2):
+            queue = where.get("queue", "unlimited")
+            where["queue"] = {**queue, "limit": "unlimited"} if isinstance(queue, dict) else "unlimited"
+    return made
+
+
+@law(unlimited)
 def wide_limits(document: Document) -> None:
     """A limit that nothing can reach is no limit.
 
+    Condition: not FICCRD, which measures the share of the limit that is occupied.
     Source: the meaning of "unlimited".
     """
 
