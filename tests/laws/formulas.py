@@ -84,8 +84,8 @@ def shares(draw: Draw) -> Document:
 def fair_share(document: Document) -> None:
     """Unresponsive flows get the max-min fair shares of the link, in bytes, whatever their sizes.
 
-    Condition: no collision in the hash (1024 queues, three flows: one in 340), no demand within 10 % of the
-    share. Within 4 %.
+    Condition: no collision in the hash (1024 queues, three flows: one in 340), no demand within 15 % of the
+    share. Within 10 %: a source of 1 Mbit/s sends 1,700 packets of 1500 B, by chance 2.4 % more or less.
     Source: Shreedhar and Varghese 1995; RFC 8290, 4.1.
     """
     demands = [bps(each["traffic"]["rate"]) for each in document["flow"]]
@@ -95,10 +95,10 @@ def fair_share(document: Document) -> None:
         if demand > share:
             break
         left -= demand
-    holds(sum(demands) > 1.1e7 and all(abs(each / share - 1) > 0.1 for each in demands), "no contention")
+    holds(sum(demands) > 1.1e7 and all(abs(each / share - 1) > 0.15 for each in demands), "no contention")
     found = [each["throughput_bps"] for each in run(document).summary["flows"]]
     for number, (one, demand) in enumerate(zip(found, demands, strict=True)):
-        within(one, min(demand, share), f"throughput of flow {number + 1}, bit/s", relative=0.04)
+        within(one, min(demand, share), f"throughput of flow {number + 1}, bit/s", relative=0.1)
 
 
 def overload(draw: Draw) -> Document:
@@ -124,6 +124,31 @@ def codel_law(document: Document) -> None:
     for n, time in enumerate(drops[:100], 1):
         within(time, due, f"time of drop {n}, ps", absolute=1.01 * service)
         due += 0.1 * SECOND / math.sqrt(n)
+
+
+def pulsed(draw: Draw) -> Document:
+    """Return UDP above the rate of a CoDel queue, a pause, and the same UDP."""
+    rate = draw.pick([10.6, 10.8, 11])
+    return path("10 Mbps", 20, {"discipline": "codel", "limit": "unlimited"}, duration="8 s", flows=[
+        {"protocol": "udp", "traffic": {"rate": f"{rate} Mbps", "packet": "1000 B", "steps": [
+            {"at": "4 s", "rate": "0 bps"}, {"at": f"{draw.pick([4.6, 4.8, 5.0])} s", "rate": f"{rate} Mbps"}]}}])  # fmt: skip
+
+
+@law(pulsed, share=0.4)
+def codel_remembers(document: Document) -> None:
+    """CoDel continues with the drop rate that controlled the queue shortly before.
+
+    Condition: the queue was empty in between, and less than 16 intervals have passed; the first cycle had five drops.
+    Source: RFC 8289, 4.2 and 5.5: count resumes at what it had grown by, so that the second drop follows sooner than
+    an interval.
+    """
+    _, packets = recorded(document)
+    again = picoseconds(document["flow"][0]["traffic"]["steps"][1]["at"])
+    drops = packets.filter((pl.col("event") == "drop") & (pl.col("link") == "bottleneck"))["time"].to_list()
+    before, after = [each for each in drops if each < again], [each for each in drops if each >= again]
+    last = packets.filter((pl.col("event") == "transmit") & (pl.col("link") == "bottleneck") & (pl.col("time") < again))
+    holds(len(before) > 5 and len(after) > 2 and (last["time"].max() or 0) < again - SECOND // 100, "no second cycle")  # type: ignore[operator]
+    require(after[1] - after[0] < 0.075 * SECOND, "second drop after the first, ps", after[1] - after[0], "0.1 s/sqrt(2) at most")
 
 
 def red_load(draw: Draw) -> Document:

@@ -279,6 +279,7 @@ def flow(draw: Draw, rate: int, duration: int, ends: list[tuple[str, str]], part
 
 def anything(draw: Draw, *, without: tuple[str, ...] = (), topologies: tuple[str, ...] = TOPOLOGIES) -> Document:
     """Return a scenario of anything, but for some link options, mechanisms, kinds of traffic or disciplines."""
+    draw.wide = True
     rate = draw.pick([64, 500, 2_000, 9_973, 80_000])
     duration = min(PACKETS * 12_000 // rate, draw.pick([500, 2_000, 8_000]))
     option, topology = draw.pair([each for each in OPTIONS if each not in without], topologies)

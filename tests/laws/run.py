@@ -61,8 +61,9 @@ def batch(name: str, seed: int, first: int, span: float, shown: int) -> dict[str
     coverage, number = Coverage(), first
     while number == first or time.monotonic() - clock < span:
         document: Document = {}
+        draw = Draw(seed, name, number)
         try:
-            document = law.make(Draw(seed, name, number))
+            document = law.make(draw)
             law.check(document)
             found["judged"] += 1
             coverage.add(document)
@@ -71,14 +72,14 @@ def batch(name: str, seed: int, first: int, span: float, shown: int) -> dict[str
         except Broken as how:
             found["judged"] += 1
             coverage.add(document)
-            found["findings"].append((number, document, str(how)))
+            found["findings"].append((number, document if draw.wide else None, str(how)))
         except Exception:  # noqa: BLE001 - a case that cannot be judged is reported, and the next tried
             found["errors"].append((number, document, traceback.format_exc(limit=4)))
         number += 1
     found["next"], found["seconds"] = number, time.monotonic() - clock
-    for place, (case, document, how) in enumerate(found["findings"]):
+    for place, (case, wide, how) in enumerate(found["findings"]):
         if shown + place < SHOWN:
-            write(law, seed, case, document, how)
+            write(law, seed, case, law.make(Draw(seed, name, case)), how, small=wide is None)
     found["findings"] = [(case, how) for case, _, how in found["findings"]]
     found["errors"] = [(case, how) for case, _, how in found["errors"]]
     found["coverage"] = coverage.document()
@@ -94,13 +95,13 @@ def compact(document: Document) -> str:
     return "\n".join([head, *inline, "", "[network]", *network, "", rest.strip(), ""])
 
 
-def write(law: Law, seed: int, number: int, document: Document, how: str) -> None:
-    """Write the folder of a finding."""
-    small = shrunk(law, document)
-    told = broken(law, small) or how
+def write(law: Law, seed: int, number: int, document: Document, how: str, *, small: bool) -> None:
+    """Write the folder of a finding; a directed case is small already, and nothing of it optional."""
+    small_one = document if small else shrunk(law, document)
+    told = broken(law, small_one) or how
     where = OUT / f"{law.name}-{seed}.{number}"
     where.mkdir(parents=True, exist_ok=True)
-    (where / "scenario.toml").write_text(compact(small), encoding="utf-8")
+    (where / "scenario.toml").write_text(compact(small_one), encoding="utf-8")
     (where / "original.toml").write_text(compact(document), encoding="utf-8")
     command = f"python tests/laws/run.py --show {where.relative_to(ROOT)}"
     text = (
