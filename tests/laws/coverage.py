@@ -1,4 +1,4 @@
-"""What the cases of the laws reach, and what of the registry none has reached."""
+"""Counts the parts of the registry that the cases of the laws reach."""
 
 from __future__ import annotations
 
@@ -117,7 +117,10 @@ class Coverage:
     def missing(self) -> list[str]:
         """Return the names that no case has reached."""
         return [
-            f"{kind} {name}" for kind, of in known().items() for name in of if not self.counts.get(kind, Counter())[name]
+            f"{kind} {name}"
+            for kind, of in known().items()
+            for name in of
+            if not self.counts.get(kind, Counter())[name]
         ]
 
     def table(self) -> list[str]:
@@ -127,7 +130,7 @@ class Coverage:
         for kind, of in known().items():
             counts = self.counts.get(kind, Counter())
             reached = [name for name in of if counts[name]]
-            least = min(of, key=lambda name, counts=counts: counts[name])  # type: ignore[misc]
+            least = min(of, key=lambda name, counts=counts: counts[name])
             lines.append(f"| {kind} | {len(reached)} of {len(of)} | {least}: {counts[least]:,} |")
         for one, other in WALKED:
             kind = f"{one} x {other}"

@@ -18,7 +18,7 @@ class Draw:
 
     def __init__(self, seed: int, law: str, number: int) -> None:
         self.seed, self.law, self.number = seed, law, number
-        #: Whether the case is one of anything, and may be shrunk; a directed one has some ten lines.
+        #: Whether the case is one of anything, and may be shrunk; a directed one is short.
         self.wide = False
         self.random = random.Random(f"{seed} {law} {number}")  # noqa: S311 - not for secrets
 

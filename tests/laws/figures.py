@@ -1,4 +1,6 @@
-"""Figures of `compare`, `sweep`, the scorecard and the browser against the runs that they are made of."""
+"""Figures of `compare`, `sweep`, the scorecard and the browser against the runs that they are made
+of.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ def compared(draw: Draw) -> Document:
 
 @law(compared)
 def compare_row(document: Document) -> None:
-    """A row of a comparison is the run of its scenario: sums, means, Jain's index, the link's own numbers.
+    """A row of a comparison is the run of its scenario: sums, means, Jain's index, the link's own
+    numbers.
 
     Source: the definitions in docs/commands.md, recomputed from a run made separately.
     """
@@ -50,11 +53,15 @@ def compare_row(document: Document) -> None:
         require(1 / len(rates) - 1e-9 <= row["jain"] <= 1 + 1e-9, "Jain's index", row["jain"], f"1/{len(rates)} to 1")
         bottleneck = next(each for each in alone["links"] if each["name"] == "bottleneck")
         for key in ("utilization", "queue_mean_packets", "ce_marks"):
-            equal(row[key], bottleneck[key], key)  # type: ignore[literal-required]
+            equal(row[key], bottleneck[key], key)
         for key in ("retransmitted_segments", "timeouts"):
-            equal(row[key], sum(each[key] for each in flows), key)  # type: ignore[literal-required]
-        require(row["goodput_bps"] <= bottleneck["rate_bps"] * 1448 / 1500 * 1.001, "goodput, bit/s", row["goodput_bps"],
-                "the payload's share of the link")  # fmt: skip
+            equal(row[key], sum(each[key] for each in flows), key)
+        require(
+            row["goodput_bps"] <= bottleneck["rate_bps"] * 1448 / 1500 * 1.001,
+            "goodput, bit/s",
+            row["goodput_bps"],
+            "the payload's share of the link",
+        )
 
 
 @law(compared, share=0.7)
@@ -73,8 +80,13 @@ def compare_with_itself(document: Document) -> None:
 
 def swept(draw: Draw) -> Document:
     """Return a scenario for a sweep over two values."""
-    made = path("10 Mbps", draw.pick([20, 50]), "20 packets", duration="3 s", flows=[
-        {"congestion_control": draw.turn(names("window")), "count": draw.whole(1, 3), "start_jitter": "300 ms"}])  # fmt: skip
+    made = path(
+        "10 Mbps",
+        draw.pick([20, 50]),
+        "20 packets",
+        duration="3 s",
+        flows=[{"congestion_control": draw.turn(names("window")), "count": draw.whole(1, 3), "start_jitter": "300 ms"}],
+    )
     made["name"] = "swept"
     return made
 
@@ -93,19 +105,25 @@ def sweep_row(document: Document) -> None:
     for row in rows:
         rate = next(value for key, value in row.items() if "rate" in key and isinstance(value, str))
         alone = given.with_overrides([f"network.bottleneck.rate={rate}"]).with_seed(row["seed"]).run().summary
-        within(row["goodput_bps"], sum(each["goodput_bps"] for each in alone["flows"]), f"goodput at {rate}, bit/s", relative=1e-12)
+        within(
+            row["goodput_bps"],
+            sum(each["goodput_bps"] for each in alone["flows"]),
+            f"goodput at {rate}, bit/s",
+            relative=1e-12,
+        )
 
 
 def scored(draw: Draw) -> Document:
     """Return an algorithm for the cheap rows of the scorecard."""
     made = path()
-    made["title"] = draw.turn([each for each in names("window")])
+    made["title"] = draw.turn(names("window"))
     return made
 
 
 @law(scored, share=0.4)
 def scorecard_ranges(document: Document) -> None:
-    """Numbers of a scorecard are finite and in the range of their unit: shares 0 to 1, times and rates not negative.
+    """Numbers of a scorecard are finite and in the range of their unit: shares 0 to 1, times and
+    rates not negative.
 
     Condition: the row of start-up, the cheapest.
     Source: definitions of share, Jain's index, time and rate.
@@ -151,7 +169,7 @@ def browser_build(document: Document) -> None:
     Source: determinism on every machine.
     """
     holds(not browser(), browser())
-    done = subprocess.run(["node", str(NODE), str(BROWSER)], input=to_toml(document), capture_output=True, text=True,  # noqa: S603, S607
+    done = subprocess.run(["node", str(NODE), str(BROWSER)], input=to_toml(document), capture_output=True, text=True,
                           check=True, timeout=60)  # fmt: skip
     told = json.loads(done.stdout)
     mine = run(document).summary

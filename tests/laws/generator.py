@@ -197,7 +197,7 @@ def control(draw: Draw, name: str, start: str) -> str | dict[str, Any]:
     return made if len(made) > 1 else name
 
 
-def traffic(draw: Draw, rate: int, duration: int, kind: str) -> dict[str, Any]:
+def traffic(draw: Draw, rate: int, duration: int, kind: str) -> dict[str, Any]:  # noqa: PLR0911 - a kind a line
     """Return the keys of a flow that say what it sends."""
     part = max(rate // draw.whole(1, 6), 1)
     match kind:
@@ -278,7 +278,9 @@ def flow(draw: Draw, rate: int, duration: int, ends: list[tuple[str, str]], part
 
 
 def anything(draw: Draw, *, without: tuple[str, ...] = (), topologies: tuple[str, ...] = TOPOLOGIES) -> Document:
-    """Return a scenario of anything, but for some link options, mechanisms, kinds of traffic or disciplines."""
+    """Return a scenario of anything, but for some link options, mechanisms, kinds of traffic or
+    disciplines.
+    """
     draw.wide = True
     rate = draw.pick([64, 500, 2_000, 9_973, 80_000])
     duration = min(PACKETS * 12_000 // rate, draw.pick([500, 2_000, 8_000]))
@@ -327,7 +329,9 @@ RANDOM = ("loss", "burst-loss", "jitter", "web", "reordering", "tampering", "csf
 
 
 def certain(draw: Draw, *, without: tuple[str, ...] = (), topologies: tuple[str, ...] = TOPOLOGIES) -> Document:
-    """Return anything without random parts, of several flows, each with its own start, and no queue in BDP."""
+    """Return anything without random parts, of several flows, each with its own start, and no queue
+    in BDP.
+    """
     random = (*RANDOM, *(each for each in names("queue") if each not in CERTAIN))
     made = anything(draw, without=(*random, *without), topologies=topologies)
     network = made["network"]
@@ -347,7 +351,7 @@ def certain(draw: Draw, *, without: tuple[str, ...] = (), topologies: tuple[str,
     return made
 
 
-def path(  # noqa: PLR0913
+def path(
     rate: str = "10 Mbps",
     rtt_ms: float = 40,
     queue: Any = "1 bdp",  # noqa: ANN401

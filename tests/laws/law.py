@@ -48,16 +48,19 @@ LAWS: dict[str, Law] = {}
 
 
 def law(make: Callable[[Draw], Document], share: float = 1.0) -> Callable[[Callable[[Document], None]], Law]:
-    """Register a function as a law. Its docstring has the sentence, "Condition: ..." and "Source: ..."."""
+    """Register a function as a law. Its docstring has the sentence, "Condition: ..." and "Source:
+    ...".
+    """
 
     def register(check: Callable[[Document], None]) -> Law:
         parts = {"": ""}
         section = ""
         for line in inspect.cleandoc(check.__doc__ or "").splitlines():
-            for word in ("Condition", "Source"):
-                if line.startswith(f"{word}:"):
-                    section, line = word, line[len(word) + 1 :]
-            parts[section] = f"{parts.get(section, '')} {line.strip()}".strip()
+            word, _, rest = line.partition(":")
+            if word in ("Condition", "Source"):
+                section = word
+            text = rest if word in ("Condition", "Source") else line
+            parts[section] = f"{parts.get(section, '')} {text.strip()}".strip()
         name = check.__name__.replace("_", "-")
         assert name not in LAWS, f"{name}: two laws of this name"
         kind = check.__module__.rpartition(".")[2]

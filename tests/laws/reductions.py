@@ -76,17 +76,19 @@ def _fifo(document: Document) -> None:
     keep = ("goodput_bps", "throughput_bps", "delivered_bytes", "sent_segments", "retransmitted_segments", "timeouts",
             "rtt_min_s", "rtt_mean_s", "rtt_p95_s")  # fmt: skip
     for one, two in zip(first.summary["flows"], second.summary["flows"], strict=True):
-        equal({key: two[key] for key in keep}, {key: one[key] for key in keep}, f"{queue['discipline']}, {one['name']}")  # type: ignore[literal-required]
+        equal({key: two[key] for key in keep}, {key: one[key] for key in keep}, f"{queue['discipline']}, {one['name']}")
     for key in ("packets", "bytes", "drops", "utilization", "queue_max_packets"):
         equal(link(second)[key], link(first)[key], f"{queue['discipline']}, link, {key}")
 
 
 @law(inert_case, share=3)
 def inert_aqm(document: Document) -> None:
-    """A discipline whose target is a thousand seconds is drop-tail: same rate, same packets, to the bit.
+    """A discipline whose target is a thousand seconds is drop-tail: same rate, same packets, to the
+    bit.
 
-    Condition: one flow for those with a queue per flow, which drop from the longest queue's head or tail by
-    their own rule once it is full, so those are compared where nothing is dropped for want of room.
+    Condition: one flow for those with a queue per flow, which drop from the longest queue's head or
+    tail by their own rule once it is full, so those are compared where nothing is dropped for want
+    of room.
     Source: RFC 8289, 8033, 8290: nothing waits longer than the target.
     """
     queue = document["network"]["bottleneck"]["queue"]
@@ -116,7 +118,8 @@ def trace_case(draw: Draw) -> Document:
 
 @law(trace_case)
 def trace_as_rate(document: Document) -> None:
-    """A trace with an opportunity of 1504 B each millisecond is a link of 12 Mbit/s for packets of 1500 B.
+    """A trace with an opportunity of 1504 B each millisecond is a link of 12 Mbit/s for packets of
+    1500 B.
 
     Condition: packets of full size; within 5 %, because a packet waits for the next millisecond.
     Source: the definition of the trace (docs/traces.md), 1500 B x 8 / 1 ms.
@@ -142,8 +145,10 @@ def steps(draw: Draw) -> Document:
 def steps_up_to_the_rate(document: Document) -> None:
     """A link that has another rate before the first packet has the rate of the change.
 
-    Condition: flows begin after the change; limits are not in BDP, which are those of the first rate.
-    Source: docs/scenario-reference.md: a packet takes the rate of the time at which its transmission begins.
+    Condition: flows begin after the change; limits are not in BDP, which are those of the first
+    rate.
+    Source: docs/scenario-reference.md: a packet takes the rate of the time at which its
+    transmission begins.
     """
     later = changed(document, lambda each: [flow.update(start="2 s") for flow in each["flow"]])
     later["network"]["bottleneck"]["queue"] = "30 packets"
@@ -179,10 +184,10 @@ def ack_case(draw: Draw) -> Document:
 def ack_ratio(document: Document) -> None:
     """Goodput does not depend on how many segments an ACK acknowledges: 1, 2, 8 or 32.
 
-    Condition: the bytes acknowledged count (byte_counting, the default), losses are one in N packets, the
-    window is above two ACKs; algorithms that measure delay see the bursts of an ACK for many segments,
-    which is physics: left out. Tolerance: 20 %, a
-    recovery of one round trip more or less in some twenty of a period.
+    Condition: the bytes acknowledged count (byte_counting, the default), losses are one in N
+    packets, the window is above two ACKs; algorithms that measure delay see the bursts of an ACK
+    for many segments, which is physics: left out. Tolerance: 20 %, a recovery of one round trip
+    more or less in some twenty of a period.
     Source: RFC 5681, 3.1, and RFC 3465: growth by the bytes acknowledged.
     """
     each = goodput(run(changed(document, lambda one: one["transport"].update(delayed_ack="off"))))
@@ -202,10 +207,12 @@ def slow_start_case(draw: Draw) -> Document:
 def slow_start_ratio(document: Document) -> None:
     """Slow start sends as much with an ACK for 8 or 32 segments as with one for 1.
 
-    Condition: no timer waits (2 ms), the bytes acknowledged count; windows with a rule of their own for
-    the start (Vegas, FAST, Lotka-Volterra, Tri-S, adaptive) are left out. Within 25 %: the rest of each round
-    trip waits for the timer, 2 % of it, over nine round trips, and the burst of an ACK for 8 is sent at once.
-    Source: RFC 3465 as Linux applies it: cwnd grows by the bytes acknowledged, without a limit per ACK.
+    Condition: no timer waits (2 ms), the bytes acknowledged count; windows with a rule of their own
+    for the start (Vegas, FAST, Lotka-Volterra, Tri-S, adaptive) are left out. Within 25 %: the rest
+    of each round trip waits for the timer, 2 % of it, over nine round trips, and the burst of an
+    ACK for 8 is sent at once.
+    Source: RFC 3465 as Linux applies it: cwnd grows by the bytes acknowledged, without a limit per
+    ACK.
     """
     sent = []
     for every in (1, 2, 8):
@@ -221,8 +228,11 @@ def mss_case(draw: Draw) -> Document:
     every = draw.whole(500, 2000)
     made = path("1 Gbps", draw.pick([60, 100]), "unlimited", duration="150 s", flows=[{"congestion_control": "reno"}])
     made["router"] = [{"mechanism": "loss", "kinds": ["data"], "every": every, "links": ["bottleneck"]}]
-    made["transport"] = {"delayed_ack": {"every": draw.pick([1, 2])}, "initial_ssthresh": f"{round(every**0.5)} segments",
-                         "recovery": draw.pick(["newreno", "sack", "rack"])}  # fmt: skip
+    made["transport"] = {
+        "delayed_ack": {"every": draw.pick([1, 2])},
+        "initial_ssthresh": f"{round(every**0.5)} segments",
+        "recovery": draw.pick(["newreno", "sack", "rack"]),
+    }
     return made
 
 
@@ -230,8 +240,9 @@ def mss_case(draw: Draw) -> Document:
 def half_the_mss(document: Document) -> None:
     """Bytes in segments of half the size, lost a quarter as often per segment, take as long.
 
-    Condition: Reno, from its mean window on. Within 15 %: a recovery takes a round trip of a cycle of half a
-    window, which is twice as long with the small segments (4 % of 27 round trips, and a window of grace).
+    Condition: Reno, from its mean window on. Within 15 %: a recovery takes a round trip of a cycle
+    of half a window, which is twice as long with the small segments (4 % of 27 round trips, and a
+    window of grace).
     Source: Mathis, Semke, Mahdavi, Ott 1997: the rate is MSS/RTT C/sqrt(p).
     """
     every = document["router"][0]["every"]
@@ -245,7 +256,8 @@ def half_the_mss(document: Document) -> None:
 def ack_loss(document: Document) -> None:
     """One ACK in ten lost costs at most a fifth of the goodput: ACKs are cumulative.
 
-    Condition: an ACK per 2 segments, more than 40 in flight; algorithms that measure delay are left out.
+    Condition: an ACK per 2 segments, more than 40 in flight; algorithms that measure delay are left
+    out.
     Source: RFC 9293, 3.4: an ACK acknowledges everything before it.
     """
     given = changed(document, lambda each: each["transport"].update(delayed_ack={"every": 2, "timer": "10 ms"}))
@@ -272,7 +284,8 @@ def unmarked(draw: Draw) -> Document:
 def ect_codepoint(document: Document) -> None:
     """The capability to be marked changes nothing where nothing marks.
 
-    Condition: drop-tail without a threshold, Reno or CUBIC; the handshake has flags and no bytes more.
+    Condition: drop-tail without a threshold, Reno or CUBIC; the handshake has flags and no bytes
+    more.
     Source: RFC 3168, 5: a router treats ECT(0) as not-ECT unless it marks.
     """
     plain = changed(document, lambda each: each["flow"][0].setdefault("transport", {}).update(ecn="off"))

@@ -23,16 +23,18 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path[:1] = [str(ROOT / "tests"), str(ROOT / "python")]
+if __name__ == "__main__":  # the folder of this file would hide modules of other packages
+    sys.path[:1] = [str(ROOT / "tests"), str(ROOT / "python")]
 
 from laws.coverage import Coverage  # noqa: E402
 from laws.draw import Draw  # noqa: E402
 from laws.law import LAWS, Broken, Document, Law, Skipped  # noqa: E402
+from laws.page import write as write_page  # noqa: E402
 from laws.shrink import broken, shrunk  # noqa: E402
 from selfclock.scenario.toml import to_toml, to_toml_value  # noqa: E402
 
 #: The modules with laws, one a kind.
-KINDS = ("symmetries", "reductions", "physics", "formulas", "relations", "figures")
+KINDS = ("symmetries", "topologies", "reductions", "physics", "transport", "formulas", "relations", "figures")
 for kind in KINDS:
     importlib.import_module(f"laws.{kind}")
 
@@ -73,7 +75,7 @@ def batch(name: str, seed: int, first: int, span: float, shown: int) -> dict[str
             found["judged"] += 1
             coverage.add(document)
             found["findings"].append((number, document if draw.wide else None, str(how)))
-        except Exception:  # noqa: BLE001 - a case that cannot be judged is reported, and the next tried
+        except Exception:  # a case that cannot be judged is reported, and the next tried
             found["errors"].append((number, document, traceback.format_exc(limit=4)))
         number += 1
     found["next"], found["seconds"] = number, time.monotonic() - clock
@@ -202,7 +204,7 @@ class Campaign:
         for name in self.laws:
             tally = self.tallies[name]
             skipped = sum(tally.skipped.values())
-            often = f", {skipped} skipped ({max(tally.skipped, key=tally.skipped.get)})" if skipped else ""  # type: ignore[arg-type]
+            often = f", {skipped} skipped ({max(tally.skipped, key=tally.skipped.get)})" if skipped else ""
             lines.append(f"  {name}: {tally.judged} cases, {tally.broken} broken{often}")
         judged = sum(each.judged for each in self.tallies.values())
         lines += ["", *self.coverage.table(), ""]
@@ -220,11 +222,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, help="of the cases; any, and printed, if not given")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--show", type=Path, metavar="FOLDER", help="check the law of a finding")
-    parser.add_argument("--page", action="store_true", help="write the tables of docs/how-we-know.md")
+    parser.add_argument("--page", action="store_true", help="write the tables of docs/how-we-know.md afterwards")
+    parser.add_argument("--tables", action="store_true", help="write those that need no run, and nothing else")
     parser.add_argument("laws", nargs="*", metavar="LAW", help="only these")
     arguments = parser.parse_args()
     if arguments.show is not None:
         sys.exit(show(arguments.show.resolve()))
+    if arguments.tables:
+        write_page()
+        return
     unknown = [name for name in arguments.laws if name not in LAWS]
     if unknown:
         parser.error(f"{unknown[0]} is no law; there are: {', '.join(LAWS)}")
@@ -241,8 +247,6 @@ def main() -> None:
     sys.stdout.write("\n".join(campaign.report()) + "\n")
     latest.unlink()
     if arguments.page:
-        from laws.page import write as write_page  # noqa: PLC0415
-
         write_page(campaign)
     sys.exit(1 if campaign.findings or campaign.errors else 0)
 

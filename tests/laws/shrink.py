@@ -1,4 +1,6 @@
-"""Makes the scenario of a broken law small: keys, flows and time are taken away while it stays broken."""
+"""Makes the scenario of a broken law small: keys, flows and time are taken away while it stays
+broken.
+"""
 
 from __future__ import annotations
 

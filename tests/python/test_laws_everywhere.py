@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from pathlib import Path
 
@@ -10,13 +11,17 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from laws import page
 from laws.coverage import Coverage, known
 from laws.draw import Draw
+from laws.faults.switched import Fault, faults
 from laws.generator import anything
 from laws.law import LAWS, Broken, Document, Law, Skipped, equal, holds
 from laws.measure import scenario
 from laws.run import KINDS
 from laws.shrink import shrunk
+
+ROOT = Path(__file__).parent.parent.parent
 
 for kind in KINDS:
     importlib.import_module(f"laws.{kind}")
@@ -74,3 +79,24 @@ def test_a_broken_law_is_shrunk() -> None:
     assert len(str(small)) < len(str(first))
     assert len(small["flow"]) == 1
     assert "router" not in small
+
+
+@pytest.mark.parametrize("fault", faults(), ids=lambda fault: fault.name)
+def test_a_seeded_fault_applies(fault: Fault) -> None:
+    """To the present sources, in one place."""
+    text = (ROOT / fault.file).read_text(encoding="utf-8")
+    assert text.count(fault.old) == 1, f"{fault.name}: {fault.file} has changed; write the patch again"
+    if not (ROOT / ".git").exists():
+        pytest.skip("git knows the sources only in a repository")
+    patch = ROOT / "tests/laws/faults" / f"{fault.name}.patch"
+    done = subprocess.run(
+        ["git", "apply", "--check", str(patch)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_page_has_the_present_tables() -> None:
+    """Of laws and rules; coverage and faults are those of the last long run."""
+    text = page.PAGE.read_text(encoding="utf-8")
+    for name, lines in (("laws", page.laws()), ("rules", page.rules())):
+        assert page.replaced(text, name, lines) == text, "python tests/laws/run.py --tables writes docs/how-we-know.md"

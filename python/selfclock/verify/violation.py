@@ -42,7 +42,7 @@ RULES = {
     "window": "without a loss, the data outstanding is within the congestion window",
 }
 
-#: What each rule rests on: a law of nature, an RFC, or the documented meaning of a key.
+#: Grounds of each rule: a law of nature, an RFC, or the documented meaning of a key.
 GROUNDS = {
     "acknowledgement": "RFC 9293, 3.4 and 3.8.6.3; RFC 5681, 4.2",
     "application": "causality; the keys of traffic",

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent.parent
-sys.path[:1] = [str(ROOT / "tests")]
+if __name__ == "__main__":
+    sys.path[:1] = [str(ROOT / "tests")]
 
-RESULTS = ROOT / "results/faults.json"
 #: Cases of a law, and of the verifier.
 CASES, VERIFIED = 12, 20
 
@@ -49,7 +49,7 @@ def look(expected: list[str], seconds: float) -> dict[str, Any]:
                 pass
             except Broken:
                 return True
-            except BaseException as error:  # noqa: BLE001 - a panic of the simulator is a sighting, too
+            except BaseException as error:  # a panic of the simulator is a sighting, too
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 return True
@@ -122,16 +122,19 @@ def main() -> None:
         return
     from laws.faults import switched  # noqa: PLC0415
 
+    results = switched.RESULTS
     python = ROOT / "target/faults/tree/python"
     if not (python / "selfclock/_core.abi3.so").exists() or os.environ.get("FAULTS_BUILD"):
         python = switched.build()
-    known = json.loads(RESULTS.read_text(encoding="utf-8")) if RESULTS.exists() else {}
-    due = [each for each in switched.faults() if each.name not in known and each.name in (arguments.faults or [each.name])]
+    known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
+    due = [
+        each for each in switched.faults() if each.name not in known and each.name in (arguments.faults or [each.name])
+    ]
 
     def attempt(fault: switched.Fault) -> None:
         known[fault.name] = {"what": fault.what, **one(fault, python, arguments.seconds)}
-        RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
+        results.parent.mkdir(exist_ok=True)
+        results.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
         sys.stdout.write(f"{fault.name}: {known[fault.name]}\n")
         sys.stdout.flush()
 

@@ -1,4 +1,5 @@
-"""One build with every seeded fault of the Rust sources in it, each behind a switch that the environment sets.
+"""One build with every seeded fault of the Rust sources in it, each behind a switch that the
+environment sets.
 
 A build a fault would take minutes each. Each patch names the text that it replaces, an expression
 or statement, which becomes `if fault { new } else { old }`; the program reads the number of its
@@ -18,6 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent.parent
 FAULTS = Path(__file__).parent
 WHERE = ROOT / "target/faults"
+RESULTS = ROOT / "results/faults.json"
 
 SWITCH = """
 /// The seeded fault that is switched on; 0 for none.
@@ -60,8 +62,15 @@ def faults() -> list[Fault]:
         file = re.search(r"^--- a/(.*)$", text, re.MULTILINE)
         assert file is not None, path
         found.append(
-            Fault(number, path.stem, head["Fault"], head["Expected"].rstrip(".").split(", "), file.group(1),
-                  json.loads(head["Old"]), json.loads(head["New"]))  # fmt: skip
+            Fault(
+                number,
+                path.stem,
+                head["Fault"],
+                head["Expected"].rstrip(".").split(", "),
+                file.group(1),
+                json.loads(head["Old"]),
+                json.loads(head["New"]),
+            )
         )
     return found
 
@@ -72,7 +81,6 @@ def either(old: str, new: str, switch: str) -> str:
         one, two = re.fullmatch(form, old, re.DOTALL), re.fullmatch(form, new, re.DOTALL)
         if one and two and one.group(1) == two.group(1) and "{" not in one.group(1):
             return f"{one.group(1)}(if {switch} {{ {two.group(2)} }} else {{ {one.group(2)} }}){one.group(3)}"
-    start = os.path.commonprefix([old, new])
     if old.lstrip().startswith(("if ", "epoch")) or old.rstrip().endswith(("fn grow",)):
         # Several lines: the one line that differs is a statement.
         lines, others = old.split("\n"), new.split("\n")
@@ -83,7 +91,7 @@ def either(old: str, new: str, switch: str) -> str:
     if old.rstrip().endswith(";"):
         return f"if {switch} {{ {new} }} else {{ {old} }}"
     if old.startswith("p if "):
-        arrow = start.rindex("=> ") + 3
+        arrow = old.index("=> ") + 3
         return f"{old[:arrow]}(if {switch} {{ {new[arrow:]} }} else {{ {old[arrow:]} }})"
     return f"(if {switch} {{ {new} }} else {{ {old} }})"
 
@@ -91,10 +99,22 @@ def either(old: str, new: str, switch: str) -> str:
 def tree() -> Path:
     """Write the sources with every switch."""
     to = WHERE / "tree"
-    for name in ("crates", "Cargo.toml", "Cargo.lock", "rustfmt.toml", "clippy.toml", "README.md", "examples", "docs", "python"):
+    for name in (
+        "crates",
+        "Cargo.toml",
+        "Cargo.lock",
+        "rustfmt.toml",
+        "clippy.toml",
+        "README.md",
+        "examples",
+        "docs",
+        "python",
+    ):
         source = ROOT / name
         if source.is_dir():
-            shutil.copytree(source, to / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target", "*.so", "__pycache__"))
+            shutil.copytree(
+                source, to / name, dirs_exist_ok=True, ignore=shutil.ignore_patterns("target", "*.so", "__pycache__")
+            )
         else:
             shutil.copy2(source, to / name)
     for fault in filter(lambda each: each.is_rust, faults()):
@@ -109,10 +129,15 @@ def tree() -> Path:
     lib = to / "crates/congestion/src/lib.rs"
     lib.write_text(lib.read_text(encoding="utf-8") + SWITCH, encoding="utf-8")
     module = to / "crates/python/src/lib.rs"
-    module.write_text(module.read_text(encoding="utf-8").replace(
-        "        Ok(())\n    }\n",
-        '        let number = std::env::var("SELFCLOCK_FAULT").ok().and_then(|text| text.parse().ok());\n'
-        "        selfclock_congestion::fault::set(number.unwrap_or(0));\n        Ok(())\n    }\n", 1), encoding="utf-8")  # fmt: skip
+    module.write_text(
+        module.read_text(encoding="utf-8").replace(
+            "        Ok(())\n    }\n",
+            '        let number = std::env::var("SELFCLOCK_FAULT").ok().and_then(|text| text.parse().ok());\n'
+            "        selfclock_congestion::fault::set(number.unwrap_or(0));\n        Ok(())\n    }\n",
+            1,
+        ),
+        encoding="utf-8",
+    )
     return to
 
 
@@ -120,12 +145,22 @@ def build() -> Path:
     """Build it; return a directory for PYTHONPATH."""
     to = tree()
     environment = {
-        **os.environ, "CARGO_TARGET_DIR": os.environ.get("FAULTS_TARGET", str(WHERE / "build")), "RUSTFLAGS": "-A warnings",
-        "CARGO_PROFILE_RELEASE_LTO": "off", "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16", "CARGO_INCREMENTAL": "1",
+        **os.environ,
+        "CARGO_TARGET_DIR": os.environ.get("FAULTS_TARGET", str(WHERE / "build")),
+        "RUSTFLAGS": "-A warnings",
+        "CARGO_PROFILE_RELEASE_LTO": "off",
+        "CARGO_PROFILE_RELEASE_CODEGEN_UNITS": "16",
+        "CARGO_INCREMENTAL": "1",
         "CARGO_PROFILE_RELEASE_DEBUG": "false",
-    }  # fmt: skip
-    environment.pop("RUSTFLAGS") if "FAULTS_TARGET" in os.environ else None
-    subprocess.run(["cargo", "build", "--release", "--locked", "-p", "selfclock-python", "--lib"], cwd=to, env=environment, check=True)
+    }
+    if "FAULTS_TARGET" in os.environ:  # which has what other builds have compiled with other flags
+        del environment["RUSTFLAGS"]
+    subprocess.run(
+        ["cargo", "build", "--release", "--locked", "-p", "selfclock-python", "--lib"],
+        cwd=to,
+        env=environment,
+        check=True,
+    )
     shutil.copy2(Path(environment["CARGO_TARGET_DIR"]) / "release/lib_core.so", to / "python/selfclock/_core.abi3.so")
     return to / "python"
 

@@ -437,8 +437,8 @@ impl Link {
         self.count_losses(end);
         self.reach(end);
         let (totals, waited, dropped, most_waiting) = self.totals_at(end);
-        // Accepted and not dropped from the queue: a managed queue counts departures, and what waits
-        // at the end is added; a drop-tail queue counts arrivals.
+        // Accepted and not dropped from the queue: a managed queue counts departures, and packets
+        // that wait at the end are added; a drop-tail queue counts arrivals.
         let waiting = self.managed().map_or(0, |managed| managed.work.backlog.packets);
         let counted = self.totals.counted + waiting;
         let before = packet_order(index, 0);
