@@ -20,7 +20,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
-  quic-scorecards quic-others transports \
+  laws faults quic-scorecards quic-others transports \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench journal-faults nightly
@@ -42,6 +42,9 @@ help:
 	@echo 'make scorecard-truths    check the scorecard against known results'
 	@echo 'make sweep-10000         a sweep of 10,000 runs, killed and resumed'
 	@echo 'make verify              check packet records of all scenarios and 200 random ones; verify-night: 5000'
+	@echo 'make laws                laws over random scenarios for LAWS_SECONDS (1200), on all cores; resumes;'
+	@echo '                         prints the seed, SEED=N repeats it; findings are in results/laws'
+	@echo 'make faults              which check sees which seeded fault, into results/faults.json; resumes'
 	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
 	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
@@ -334,6 +337,15 @@ verify: build
 
 verify-night: build
 	$(BIN)/python tests/verify_all.py --only-random --random 5000
+
+# Laws over scenarios that nobody chose; an interrupted run continues.
+LAWS_SECONDS ?= 1200
+laws: build
+	$(BIN)/python tests/laws/run.py --seconds $(LAWS_SECONDS) $(if $(SEED),--seed $(SEED))
+
+# Seeded faults, all in one build, and the checks that see them; tried ones are not tried again.
+faults: build
+	$(BIN)/python tests/laws/faults/run.py
 
 # The results of every scenario, in a release and in a debug build; they change only with an entry
 # in CHANGELOG.md.

@@ -16,7 +16,7 @@ import selfclock as sc
 from random_scenarios import scenarios
 from selfclock.save import write_table
 from selfclock.verify import Record, verify
-from selfclock.verify.violation import RULES
+from selfclock.verify.violation import GROUNDS, RULES
 
 if TYPE_CHECKING:
     import subprocess
@@ -484,6 +484,7 @@ def test_every_rule_can_fail() -> None:
     tampered = {rule for rule, _, _ in TAMPERED.values()} | {rule for rule, *_ in ANOTHER_SCENARIO}
     # Emulations have their own tests (test_emulator.py, test_emulate.py).
     assert tampered | {"summary", "series", "window", "replay"} == RULES.keys()
+    assert GROUNDS.keys() == RULES.keys()
 
 
 def test_untampered_records_pass(records: dict[str, Record]) -> None:

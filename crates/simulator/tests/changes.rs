@@ -34,11 +34,9 @@ fn text(bottleneck: &str, record: &str, flows: &str) -> String {
 const TCP: &str = "[[flow]]\ncongestion_control = \"cubic\"\n";
 const UDP: &str = "[[flow]]\nprotocol = \"udp\"\nstart = \"2 s\"\nstop = \"5 s\"\ntraffic = { rate = \"7 Mbps\", arrivals = \"poisson\" }\n";
 
-/// Everything measured, to the bit, but the number of events and the mean wait: of what has left a
-/// managed queue, of what has come to a drop-tail queue.
+/// Everything measured, to the bit, but the number of events.
 fn told(outcome: &mut Outcome) -> String {
     outcome.summary.events = 0;
-    outcome.summary.links.iter_mut().for_each(|link| link.queue_mean_s = 0.0);
     format!("{:?} {:?} {:?}", outcome.summary, outcome.flow_series, outcome.link_series)
 }
 

@@ -333,6 +333,39 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
     for packet, hop in crossings:
         if hop.dropped is not None and not _refused_by_queue(link, hop):
             _dropped_later(link, packet, hop, hop.dropped in full, findings)
+    if link.discipline in {"codel", "fq-codel"}:
+        _patience(link, crossings, full, findings)
+
+
+def _patience(link: Link, crossings: list[tuple[Packet, Hop]], full: set[int], findings: Findings) -> None:
+    """CoDel drops or marks only after an interval in which each packet that left had waited for the target.
+
+    RFC 8289, section 4.2: "the sojourn time has been above TARGET for at least INTERVAL".
+    """
+    target = time_of(link.keys.get("target", "5 ms"))
+    interval = time_of(link.keys.get("interval", "100 ms"))
+    left: dict[object, list[tuple[int, int, bool, Packet]]] = {}
+    for packet, hop in crossings:
+        if hop.entered is None:
+            continue
+        events = left.setdefault(_queue_of(link, packet, hop), [])
+        acted = hop.dropped if hop.dropped is not None else hop.marked
+        # A packet pushed out for want of room was not judged by its wait.
+        if acted is not None and not (hop.dropped is not None and hop.dropped in full):
+            events.append((acted, 0, True, packet))
+        if hop.dropped is None and hop.started is not None:
+            events.append((hop.started, 1, hop.started - hop.entered + EXACT >= target, packet))
+    for events in left.values():
+        below = 0
+        for time, kind, patient, packet in sorted(events, key=lambda event: event[:2]):
+            if kind == 1 and not patient:
+                below = time
+            elif kind == 0 and time - below + EXACT < interval:
+                findings.add(
+                    "drop", time, _at(link), packet.number,
+                    f"CoDel acts, but a packet left at {seconds(below)} that had waited less than {seconds(target)}; "
+                    f"{seconds(interval)} must pass since then",
+                )  # fmt: skip
 
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,14 +126,17 @@ class OfLink:
             time for _, hop in crossings for time in (hop.refused, hop.dropped, hop.lost) if time is not None
         )
         self.marks = sum(1 for _, hop in crossings if hop.marked is not None)
-        self.wait = sum(
+        waits = [
             (left if left is not None else lives.end) - hop.entered
             for _, hop in crossings
             if hop.entered is not None
             for left in (self._began(hop) if hop.dropped is None else hop.dropped,)
-        )
+        ]
+        kept = [hop.dropped is None for _, hop in crossings if hop.entered is not None]
+        #: Waiting times, ps: of every packet, and of those not dropped from the queue.
+        self.wait, self.wait_kept = sum(waits), sum(compress(waits, kept))
         self.most = self._most(crossings)
-        self.waited_for = len(self.entered) if fifo else len(self.started)
+        self.waited_for = sum(kept)
         pieces = sorted(piece for _, hop in crossings for piece in hop.pieces)
         self.opportunities = [time for time, _ in pieces]
         self.used = [0, *accumulate(size for _, size in pieces)]
@@ -199,7 +202,7 @@ class OfLink:
             "ce_marks": self.marks,
             "queue_mean_packets": self.wait / length,
             "queue_max_packets": self.most,
-            "queue_mean_s": self.wait / SECOND / self.waited_for if self.waited_for else 0.0,
+            "queue_mean_s": self.wait_kept / SECOND / self.waited_for if self.waited_for else 0.0,
         }
         for what, value in made.items():
             _same(findings, f"link {self.link.name}", what, said.get(what), value)

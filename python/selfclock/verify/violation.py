@@ -16,7 +16,8 @@ RULES = {
     "conservation": "a packet that was sent is delivered, dropped, lost, or in flight at the end",
     "delay": "a packet reaches the end of a link after its transmission, the delay, and at most the link's jitter",
     "delayed-ack": "an ACK is immediate where it must be, otherwise within the configured segments or timer",
-    "drop": "a packet is dropped only if the queue is full, the discipline may drop early, or a mechanism may drop it",
+    "drop": "a packet is dropped only if the queue is full, the discipline may drop early, or a mechanism may drop it; "
+    "CoDel only after an interval above its target",
     "loss": "a packet is lost only on a lossy wire, when its transmission ends",
     "mark": "only a queue marks, only ECN-capable packets, where its discipline may; receivers echo arrived marks",
     "one-end": "nothing happens to a packet after it was delivered, dropped or lost",
@@ -40,6 +41,38 @@ RULES = {
     "timestamp": "a timestamp is the time of sending; an echoed one has arrived, and none older follows",
     "unchanged": "headers do not change on the way, except marks, lowered windows and options that routers write",
     "window": "without a loss, the data outstanding is within the congestion window",
+}
+
+#: Grounds of each rule: a law of nature, an RFC, or the documented meaning of a key.
+GROUNDS = {
+    "acknowledgement": "RFC 9293, 3.4 and 3.8.6.3; RFC 5681, 4.2",
+    "application": "causality; the keys of traffic",
+    "clock": "causality",
+    "conservation": "conservation of packets",
+    "delay": "size/rate plus propagation; the key jitter is a bound",
+    "delayed-ack": "RFC 9293, 3.8.6.3; RFC 5681, 4.2; the key delayed_ack",
+    "drop": "the definition of a full queue; RFC 8033, 5.1; RFC 8289, 4.2: above the target for an interval",
+    "loss": "the key loss: nothing else takes a packet off a wire",
+    "mark": "RFC 3168, 5 and 6.1.3; RFC 8289, 4.2; RFC 9331, 5.1",
+    "one-end": "conservation of packets",
+    "order": "first in, first out",
+    "policer": "the token bucket (RFC 2697): rate times time plus burst",
+    "queue-limit": "counting what has come and not left",
+    "rate": "the integral of the rate bounds what leaves; work conservation",
+    "receive-window": "RFC 9293, 3.8.6; RFC 7323, 2",
+    "replay": "the simulator itself, on purpose",
+    "retransmission": "RFC 5681, 3.2; RFC 6675; RFC 8985, 6 and 7; RFC 6298, 2.4",
+    "route": "the network of the scenario",
+    "sack": "RFC 2018, 3 and 4",
+    "sent-once": "causality",
+    "sequence": "RFC 9293, 3.4 and 3.5",
+    "series": "counting; Little's law for the mean queue",
+    "size": "RFC 9293, 3.1; RFC 7323, 3; RFC 2018, 3",
+    "summary": "counting; Little's law for mean queue and mean wait",
+    "thinning": "the key interval of ack-thinning",
+    "timestamp": "RFC 7323, 3.2 and 4",
+    "unchanged": "the end-to-end fields of RFC 9293; what each mechanism is documented to write",
+    "window": "RFC 5681, 2: FlightSize is within cwnd",
 }
 
 

@@ -27,7 +27,7 @@ pub const ENTRY: Entry = Entry {
     router: Some(RouterPartner {
         mechanism: "xcp",
         everywhere: false,
-        without: "its window stays as it begins",
+        without: "it is Reno",
     }),
     ..Entry::MODEL
 };
@@ -126,8 +126,11 @@ impl ReceiverPart for XcpReceiver {
     }
 }
 
-/// RFC 5681, section 3.1.
+/// RFC 5681, section 3.1; a window that is not used does not grow (RFC 7661, section 4.4).
 fn as_reno(event: &Acknowledged, state: &mut WindowState) {
+    if !event.window_limited {
+        return;
+    }
     let acknowledged = state.acknowledgements(event.size);
     state.cwnd += if state.cwnd < state.ssthresh { acknowledged } else { acknowledged / state.cwnd };
 }

@@ -192,8 +192,10 @@ pub struct ManagedQueue {
     pub decides: bool,
     /// The link's event, that its transmitter is free, stands in the event queue.
     pub transmitter_event: bool,
-    /// Sum of the waiting times of what was transmitted or dropped, ps.
+    /// Sum of the waiting times of the packets transmitted, ps.
     waited: u128,
+    /// Sum of the waiting times of the packets dropped, ps.
+    waited_dropped: u128,
     /// Most packets that waited at once.
     pub most_waiting: u64,
 }
@@ -213,6 +215,7 @@ impl ManagedQueue {
             decides,
             transmitter_event: false,
             waited: 0,
+            waited_dropped: 0,
             most_waiting: 0,
         }
     }
@@ -295,7 +298,7 @@ impl ManagedQueue {
 
     fn note_dropped(&mut self, now: Time) {
         for packet in &self.work.dropped {
-            self.waited += u128::from(now.since(packet.arrival).picoseconds());
+            self.waited_dropped += u128::from(now.since(packet.arrival).picoseconds());
         }
     }
 
@@ -304,11 +307,12 @@ impl ManagedQueue {
         self.work.backlog.packets == 0
     }
 
-    /// Sum of waiting times up to the end of the run, ps.
-    pub fn waited_until(&self, end: Time) -> u128 {
+    /// Sums of waiting times up to the end of the run, ps: of the packets transmitted or still
+    /// waiting, and of those dropped.
+    pub fn waited_until(&self, end: Time) -> (u128, u128) {
         let mut waited = self.waited;
         self.discipline.for_each(&mut |packet| waited += u128::from(end.since(packet.arrival).picoseconds()));
-        waited
+        (waited, self.waited_dropped)
     }
 }
 

@@ -132,10 +132,12 @@ pub struct LinkSummary {
     pub drops: u64,
     /// Packets marked congestion-experienced.
     pub ce_marks: u64,
-    /// Time average of the packets waiting, without the one in service.
+    /// Time average of the packets waiting, without the one in service: those that are dropped
+    /// later, too.
     pub queue_mean_packets: f64,
     /// Most packets that waited at once.
     pub queue_max_packets: u64,
-    /// Mean waiting time of a packet.
+    /// Mean waiting time of the packets accepted and not dropped from the queue; of those that wait
+    /// at the end of the run, until then.
     pub queue_mean_s: f64,
 }

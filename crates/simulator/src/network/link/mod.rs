@@ -441,10 +441,11 @@ impl Link {
         self.count_recent();
         self.count_losses(end);
         self.reach(end);
-        let (totals, waited, most_waiting) = self.totals_at(end);
-        let waited = waited as f64;
-        // Departures from a managed queue; arrivals at a drop-tail queue.
-        let counted = if self.managed().is_some() { totals.counted } else { self.totals.counted };
+        let (totals, waited, dropped, most_waiting) = self.totals_at(end);
+        // Accepted and not dropped from the queue: a managed queue counts departures, and packets
+        // that wait at the end are added; a drop-tail queue counts arrivals.
+        let waiting = self.managed().map_or(0, |managed| managed.work.backlog.packets);
+        let counted = self.totals.counted + waiting;
         let before = packet_order(index, 0);
         LinkSummary {
             name: name.clone(),
@@ -454,19 +455,19 @@ impl Link {
             bytes: totals.accepted_bytes,
             drops: self.drops(),
             ce_marks: self.marked(),
-            queue_mean_packets: waited / end.picoseconds() as f64,
+            queue_mean_packets: (waited + dropped) as f64 / end.picoseconds() as f64,
             queue_max_packets: most_waiting,
             queue_mean_s: match counted - before {
                 0 => 0.0,
-                accepted => waited / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
+                accepted => waited as f64 / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
             },
         }
     }
 
     /// The totals of a run that ends at `end`: packets waiting beyond it are not transmitted, and
-    /// have waited only until then. Also the sum of waiting times, ps, and the maximum of waiting
-    /// packets.
-    fn totals_at(&self, end: Time) -> (Totals, u128, u64) {
+    /// have waited only until then. Also the sums of the waiting times of the packets kept and of
+    /// those dropped from the queue, ps, and the maximum of waiting packets.
+    fn totals_at(&self, end: Time) -> (Totals, u128, u128, u64) {
         let (mut totals, mut waited) = (self.totals, self.waited);
         for (start, size) in self.queue.starts().filter(|&(start, _)| start > end) {
             totals.counted -= 1;
@@ -476,10 +477,11 @@ impl Link {
         }
         totals.busy = totals.busy.saturating_sub(self.free_at.since(end).picoseconds());
         match self.managed() {
-            None => (totals, waited, self.most_waiting.into()),
+            None => (totals, waited, 0, self.most_waiting.into()),
             Some(managed) => {
                 let most_waiting = managed.most_waiting.max(self.most_waiting.into());
-                (totals, waited + managed.waited_until(end), most_waiting)
+                let (kept, dropped) = managed.waited_until(end);
+                (totals, waited + kept, dropped, most_waiting)
             }
         }
     }
