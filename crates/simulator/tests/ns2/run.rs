@@ -163,6 +163,7 @@ impl Settings {
                 maximum: ms(60_000),
                 granularity: ms(10),
                 backoff: 2.0,
+                linear_syn_timeouts: 0,
                 arithmetic: TimerArithmetic::Bsd,
                 samples: RttSamples::OneAtATime,
             },
