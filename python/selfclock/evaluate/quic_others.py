@@ -137,7 +137,7 @@ Its text differs from the draft, and from ours, in these places:
   Paced at 99 % of what it then measures, noq slows down by a few percent in every second of ProbeBW_CRUISE:
   from 17.5 to 15.6 Mbit/s between two probes.
   The filter is to cover two ProbeBW cycles (section 5.5.5), and Linux leaves the phase once it has advanced; so do we.
-  This is the difference in ProbeBW, under loss, in small buffers and after a change of the rate.
+  This is the difference in ProbeBW; the other rows have not been traced to one cause.
   `on_ack` updates the model for every packet, and `on_end_acks` computes the delivery rate after them.
   An update therefore uses the rate of the frame before.
   The draft generates the sample first and then updates the model once per ACK (sections 4.1.2.3 and 5.2.3); so do we.
