@@ -117,7 +117,7 @@ FIRST = (
 )
 LIMIT = (
     "a flight never fills the window: the simulator sees what pacing holds back (RFC 9002, section 7.8), the driver "
-    "only that half of the window was used; both stop below what the application can use twice"
+    "only that half of the window was used; neither grows further"
 )
 
 RATIOS = (1, 2, 8, 32)
