@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Seconds in double precision are exact to a picosecond for two hours; times may differ by this.
 EXACT = 1
+#: Later than any run, ps.
+FOR_EVER = 1 << 64
 #: With no more than two packets of this size PIE does not drop (RFC 8033, section 5.1).
 USUAL_PACKET = 1500
 #: Disciplines that drop a queued packet to admit an arrival; the others refuse the arrival.
@@ -49,47 +51,57 @@ def _within_total(link: Link, crossings: list[tuple[Packet, Hop]], findings: Fin
     """Check the limit on all packets of a link, and return those that it did not refuse."""
     if link.total_limit is None:
         return crossings
-    # Times at which packets leave at the earliest and at the latest: the jitter of each is not in the
-    # record. None overtakes.
+    leaving = _leaving(link, crossings)
     soonest: list[int] = []
     latest: list[int] = []
-    least = most = 0
     kept = []
     for packet, hop in crossings:
         now = hop.entered if hop.entered is not None else hop.refused
-        if now is None:
-            kept.append((packet, hop))
-            continue
-        for times, until in ((soonest, now + EXACT), (latest, now - EXACT)):
-            while times and times[0] <= until:
-                heapq.heappop(times)
-        if hop.refused is not None:
-            if len(latest) < link.total_limit:
-                kept.append((packet, hop))
-            continue
+        if now is not None:
+            for times, until in ((soonest, now + EXACT), (latest, now - EXACT)):
+                while times and times[0] <= until:
+                    heapq.heappop(times)
+            if hop.refused is not None and len(latest) >= link.total_limit:
+                continue
         kept.append((packet, hop))
+        if now is None or hop.refused is not None:
+            continue
         if len(soonest) >= link.total_limit:
             findings.add(
                 "queue-limit", now, _at(link), packet.number,
                 f"{len(soonest)} packets wait or are on their way; at most {link.total_limit} may",
             )  # fmt: skip
-        gone = hop.dropped if hop.dropped is not None else hop.lost
-        if gone is None and hop.started is not None:
-            rate, delay = link.at(hop.started)
-            sent = _sent(link, hop, hop.started, rate)
-            arrived = None if sent is None else sent + delay
-            least = max(least, arrived or 0)
-            most = max(most, (arrived or 0) + link.jitter)
-            if arrived is not None:
-                heapq.heappush(soonest, least)
-                heapq.heappush(latest, most)
-        elif gone is not None:
-            heapq.heappush(soonest, gone)
-            heapq.heappush(latest, gone)
-        else:
-            heapq.heappush(soonest, 1 << 63)
-            heapq.heappush(latest, 1 << 63)
+        least, most = leaving[id(hop)]
+        heapq.heappush(soonest, least)
+        heapq.heappush(latest, most)
     return kept
+
+
+def _leaving(link: Link, crossings: list[tuple[Packet, Hop]]) -> dict[int, tuple[int, int]]:
+    """Return when each hop's packet is no longer on the link, at the earliest and at the latest.
+
+    The jitter of each is not in the record, but none overtakes another.
+    """
+    found: dict[int, tuple[int, int]] = {}
+    started = []
+    for _, hop in crossings:
+        gone = hop.dropped if hop.dropped is not None else hop.lost
+        if gone is not None:
+            found[id(hop)] = gone, gone
+        elif hop.started is None:
+            found[id(hop)] = FOR_EVER, FOR_EVER
+        else:
+            started.append((hop.started, hop.started_row, hop))
+    least = most = 0
+    for start, _, hop in sorted(started, key=lambda each: each[:2]):
+        rate, delay = link.at(start)
+        sent = _sent(link, hop, start, rate)
+        if sent is None:
+            found[id(hop)] = FOR_EVER, FOR_EVER
+            continue
+        least, most = max(least, sent + delay), max(most, sent + delay + link.jitter)
+        found[id(hop)] = least, most
+    return found
 
 
 def _at(link: Link) -> str:
