@@ -150,8 +150,8 @@ def test_unload_of_both_kinds(capsys: pytest.CaptureFixture[str], monkeypatch: p
     assert status == 0
     assert out.splitlines() == [
         "bbr3: unloaded, bbr3:beta=0.8; the host, namespace a have the previous default again; namespace b has reno "
-        "now: what was the default before is not known; the default of namespace c cannot be set, and connections there "
-        "still get bbr3; 2 connections keep it until they close",
+        "now: what was the default before is not known; the default of namespace c cannot be set, and connections "
+        "there still get bbr3; 2 connections keep it until they close",
         "old: unloaded before; 2 connections keep it until they close",
     ]
     status, out, _ = command(capsys, "unload", "--json")

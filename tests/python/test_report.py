@@ -355,3 +355,21 @@ def test_a_tie_in_the_digits_that_are_shown_has_no_winner() -> None:
     winners = re.search("^Of 3 algorithms (.*) had the largest goodput, ", sentence("cubic", "vegas", "cubic:beta=0.7"))
     assert winners is not None
     assert winners[1] in {"vegas", "cubic and cubic:beta=0.7"}
+
+
+def test_a_page_runs_its_own_scripts_alone() -> None:
+    """Its security policy names a nonce, a digest of the page: what gets into a page cannot know it."""
+    hostile = "</script><script>alert(1)</script>"
+    result = sc.dumbbell("5 Mbps", flows=[{"name": "<script>alert(2)<"}], duration="1 s").run()
+    html = run_page(result).text + hostile
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">', html)
+    assert policy is not None
+    nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", policy[1])
+    assert nonce is not None
+    assert "default-src 'none'" in policy[1]
+    assert html.index("Content-Security-Policy") < html.index("<script")
+    ran = re.findall(r"<script([^>]*)>", html)
+    assert f' nonce="{nonce[1]}"' in ran
+    # Data that no browser runs, and what was smuggled in.
+    assert {each for each in ran if "application/gzip" not in each} == {f' nonce="{nonce[1]}"', ""}
+    assert run_page(result).text.count(nonce[1]) <= len(ran) + 1

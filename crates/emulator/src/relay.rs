@@ -6,13 +6,13 @@ use crate::clock::Clock;
 use crate::emulation::{Delivery, Emulation};
 use crate::error::EmulationError;
 use crate::report::Outcome;
-use crate::system::{LockedMemory, Readable, become_realtime, never_wait, share, wake_exactly};
+use crate::system::{LockedMemory, Readable, become_realtime, never_wait, wake_exactly};
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::record::packets::Packets;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::RawFd;
+use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration as StdDuration;
 
@@ -109,20 +109,21 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// A relay between these TUN devices, one for each host of the emulation. The caller keeps the
-    /// descriptors.
+    /// A relay between these TUN devices, one for each host of the emulation.
     ///
     /// # Errors
-    /// A descriptor that is not open.
+    /// A descriptor that cannot be made to return at once.
     pub fn new(
         emulation: Emulation,
-        devices: &[RawFd],
+        devices: Vec<OwnedFd>,
         duration: Option<Duration>,
         settings: Settings,
     ) -> Result<Self, EmulationError> {
-        let devices = devices.iter().zip(emulation.hosts()).map(|(&device, host)| {
-            let own = share(device).and_then(|own| never_wait(&own).map(|()| own));
-            own.map_err(|error| EmulationError::Device { host: host.name.clone(), error })
+        let devices = devices.into_iter().zip(emulation.hosts()).map(|(device, host)| {
+            let own = File::from(device);
+            never_wait(&own)
+                .map(|()| own)
+                .map_err(|error| EmulationError::Device { host: host.name.clone(), error })
         });
         let devices = devices.collect::<Result<Vec<_>, _>>()?;
         let links = emulation.plan().links.len();
@@ -146,11 +147,11 @@ impl Relay {
     /// The system does not allow it to wait; errors of `take`.
     pub fn run(
         mut self,
-        stop: RawFd,
+        stop: OwnedFd,
         told_to_stop: &AtomicBool,
         mut take: impl FnMut(Taken) -> Result<(), EmulationError>,
     ) -> Result<Outcome, EmulationError> {
-        let stop = share(stop).map_err(EmulationError::Wait)?;
+        let stop = File::from(stop);
         let (fifo, locked, notes) = self.prepare();
         let mut readable = Readable::new(self.devices.iter().chain([&stop]));
         let stop = self.devices.len();

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Priority among SCHED_FIFO threads: above all ordinary ones, below the kernel's own interrupt
@@ -14,14 +14,6 @@ const PRIORITY: libc::c_int = 5;
 
 fn checked(returned: libc::c_int) -> io::Result<libc::c_int> {
     if returned < 0 { Err(io::Error::last_os_error()) } else { Ok(returned) }
-}
-
-/// A duplicate of the caller's descriptor, which the caller may close at any time.
-pub fn share(descriptor: RawFd) -> io::Result<File> {
-    // SAFETY: takes numbers. A descriptor that is not open is an error.
-    let own = checked(unsafe { libc::fcntl(descriptor, libc::F_DUPFD_CLOEXEC, 0) })?;
-    // SAFETY: it was just created, without another owner.
-    Ok(unsafe { File::from_raw_fd(own) })
 }
 
 /// Makes reads without data and writes without room return at once.

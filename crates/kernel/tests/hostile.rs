@@ -42,13 +42,13 @@ impl Dice {
 #[test]
 fn damaged_objects_are_refused() {
     let mut dice = Dice(1);
-    for (_, object) in OBJECTS.iter().take(4) {
-        for _ in 0..150 {
+    for (_, object) in OBJECTS.iter().take(2) {
+        for _ in 0..50 {
             hostile::object(&dice.damage(object));
         }
-        // Every word of the section of records, one at a time, is where sizes and counts are.
+        // Words of the header and the first types, one at a time.
         let at = object.windows(2).position(|pair| pair == [0x9f, 0xeb]).expect("BTF");
-        for place in (at..object.len().min(at + 400)).step_by(4) {
+        for place in (at..object.len().min(at + 400)).step_by(12) {
             for word in [0_u32, 3, u32::MAX] {
                 let mut bytes = object.to_vec();
                 bytes[place..place + 4].copy_from_slice(&word.to_le_bytes());
@@ -66,7 +66,7 @@ fn damaged_records_are_refused() {
         let whole = std::fs::read(file).expect("a record");
         // The head, where names and lengths are, and the first events.
         let begin = &whole[..whole.len().min(20_000)];
-        for _ in 0..60 {
+        for _ in 0..20 {
             hostile::log(&dice.damage(begin));
         }
     }

@@ -15,6 +15,7 @@ use selfclock_simulator::plan::Plan;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::net::IpAddr;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -106,7 +107,8 @@ impl Running {
         let driving =
             Driving { realtime, spin: Duration::from_microseconds(spin_us), captured: captured.collect() };
         let plan = emulation.plan().clone();
-        let relay = Relay::new(emulation, &devices, duration, driving).map_err(raised)?;
+        let devices = devices.into_iter().map(duplicate).collect::<PyResult<Vec<_>>>()?;
+        let relay = Relay::new(emulation, devices, duration, driving).map_err(raised)?;
         let files =
             packets.map(|(parquet, metadata)| PacketFiles { parquet, metadata, captures: Vec::new() });
         let ready = Ready { relay, plan, files, captures };
@@ -137,6 +139,7 @@ impl Running {
         let Ready { relay, plan, files, captures } =
             ready.ok_or_else(|| raised("an emulation runs once: make another Emulator"))?;
         let writer = Writer::create(&plan, files.as_ref(), captures)?;
+        let stop = duplicate(stop)?;
         let finished = py.detach(|| self.relay(relay, stop, writer));
         let (mut outcome, packets_written, cpu_s) = finished?;
         outcome.add(std::mem::take(&mut *self.told.lock().unwrap_or_else(PoisonError::into_inner)));
@@ -148,7 +151,7 @@ impl Running {
     fn relay(
         &self,
         relay: Relay,
-        stop: i32,
+        stop: OwnedFd,
         mut writer: Writer<'_>,
     ) -> PyResult<(selfclock_emulator::Outcome, usize, f64)> {
         let told_to_stop = AtomicBool::new(false);
@@ -240,4 +243,15 @@ impl<'a> Writer<'a> {
         }
         self.packets.take().map_or(Ok(0), PacketWriter::finish)
     }
+}
+
+/// A duplicate of a descriptor that Python has as a number, and may close at any time.
+#[allow(unsafe_code)]
+fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
+    if descriptor < 0 {
+        return Err(raised(format!("{descriptor} is no descriptor")));
+    }
+    // SAFETY: borrowed for this call, with the interpreter's lock, under which the caller, who named
+    // it, has it open; if it is not, duplicating it is an error.
+    Ok(unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned()?)
 }
