@@ -17,7 +17,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .PHONY: lab lab-prerequisites lab-test
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
   rust-test python-test untested lint docs docs-long figures chart-library record \
-  record-full bench adapters careless package scorecards scorecard-truths sweep-10000 \
+  record-full bench adapters careless package scorecards bbr-suite scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
   laws faults quic-scorecards quic-others transports \
@@ -39,6 +39,7 @@ help:
 	@echo 'make adapters            lint, test and run the crate that puts the algorithms into QUIC stacks'
 	@echo 'make package             build wheel, sdist and crates; install each in an empty environment'
 	@echo 'make scorecards          evaluate every built-in algorithm, into docs/scorecards.md'
+	@echo 'make bbr-suite           the example tests of draft-ietf-ccwg-bbr, into docs/bbr-suite.md'
 	@echo 'make scorecard-truths    check the scorecard against known results'
 	@echo 'make sweep-10000         a sweep of 10,000 runs, killed and resumed'
 	@echo 'make verify              check packet records of all scenarios and 200 random ones; verify-night: 5000'
@@ -296,6 +297,12 @@ package: build
 scorecards: build
 	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
 	$(BIN)/python tests/measured.py --stamp docs/scorecards.md
+
+# The user-defined algorithm is the example of its page.
+bbr-suite: build
+	mkdir -p results
+	sed -n '/title="my_aimd.py"/,/^```$$/p' docs/own-algorithm.md | sed '1d;$$d' >results/my_aimd.py
+	$(BIN)/python -m selfclock.evaluate.suites.page docs/bbr-suite.md results/my_aimd.py bbr3 my-aimd
 
 scorecard-truths: build
 	$(BIN)/python tests/scorecard_truths.py

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
+    from selfclock.evaluate.suites import SuiteResult
     from selfclock.reproduce import PaperReport
     from selfclock.result import Result
 
@@ -67,6 +68,12 @@ def scorecard_document(card: Scorecard) -> Document:
     scenarios = card.lab.scenarios
     # The rows make scenarios for the algorithm, with its partners: there is nothing to note.
     return Document("scorecard.json", {**card.document, "notes": []}, identity(scenarios), digests(scenarios))
+
+
+def suite_document(result: SuiteResult) -> Document:
+    """Return the document of `selfclock evaluate --suite`."""
+    scenarios = result.scenarios
+    return Document("suite.json", {**result.document, "notes": []}, identity(scenarios), digests(scenarios))
 
 
 def papers_document(reports: list[PaperReport]) -> Document:

@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::option::PeerOption;
 use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
 use crate::start::Start;
-use crate::state::{Setup, WindowBefore, WindowState};
+use crate::state::{PathModel, Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 use crate::window::{Group, Window};
 
@@ -442,6 +442,12 @@ impl<A: Composition> Controller<A> {
         Decision { window, pacing, probe, allowance }
     }
 
+    /// Whether cwnd is below ssthresh.
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.state.in_slow_start()
+    }
+
     /// State for a recorder.
     pub fn snapshot(&self) -> Snapshot {
         let recovery = self.recovering.then_some(Phase::Recovery);
@@ -460,6 +466,15 @@ impl<A: Composition> Controller<A> {
             ssthresh_segments: self.state.ssthresh,
             phase,
             path: self.state.path,
+        }
+    }
+
+    /// The model's view of the path, for a recorder. Not in [`Controller::snapshot`], which drivers
+    /// take on every event.
+    pub fn path_model(&self) -> PathModel {
+        match self.algorithm.roles() {
+            Roles::Parts(..) => PathModel::default(),
+            Roles::Model(model) => model.path_model(),
         }
     }
 }

@@ -57,5 +57,5 @@ pub use event::{
 };
 pub use option::PeerOption;
 pub use registry::{Registry, Selection};
-pub use state::{PathEstimate, Setup, WindowBefore, WindowState};
+pub use state::{PathEstimate, PathModel, Setup, WindowBefore, WindowState};
 pub use units::{Bytes, Duration, Rate, Time};

@@ -12,7 +12,7 @@ use crate::event::{
 use crate::failure::Reason;
 use crate::option::PeerOption;
 use crate::receiver::Partner;
-use crate::state::{Setup, WindowBefore, WindowState};
+use crate::state::{PathModel, Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
 
 /// Declares a trait, and a macro that forwards each of its methods ([`crate::dispatch`]).
@@ -205,6 +205,10 @@ pub trait ModelPart {
     /// Its own phase.
     fn phase(&self) -> Option<Phase> {
         None
+    }
+    /// Its view of the path, for a recorder. Consulted once per sample.
+    fn path_model(&self) -> PathModel {
+        PathModel::default()
     }
     /// Why it cannot continue, if so. Consulted after every event, only for user-defined models;
     /// the first failure ends the run.

@@ -217,6 +217,11 @@ impl Default for Selection {
 }
 
 impl Selection {
+    /// Whether it is a model, which is start and window in one.
+    pub const fn is_model(&self) -> bool {
+        matches!(self.choice, Choice::Model(_))
+    }
+
     /// The built-in start and window with these names: [`Registry::parts`].
     pub fn new(start: &str, window: &str) -> Option<Self> {
         Registry::built_in().parts(start, window)

@@ -11,6 +11,25 @@ pub struct PathEstimate {
     pub capacity_bps: Option<f64>,
 }
 
+/// A model's view of the path: the variables of draft-ietf-ccwg-bbr, sections 2.9 to 2.13. Rates and
+/// volumes are of payload; infinite without a bound, `None` where the algorithm has no such
+/// quantity.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathModel {
+    /// BBR.max_bw, bit/s.
+    pub max_bw_bps: Option<f64>,
+    /// BBR.min_rtt, s; infinite before the first sample.
+    pub min_rtt_s: Option<f64>,
+    /// BBR.bw_shortterm, bit/s.
+    pub bw_shortterm_bps: Option<f64>,
+    /// BBR.inflight_shortterm, bytes.
+    pub inflight_shortterm_bytes: Option<f64>,
+    /// BBR.inflight_longterm, bytes.
+    pub inflight_longterm_bytes: Option<f64>,
+    /// BBR.extra_acked, bytes.
+    pub extra_acked_bytes: Option<f64>,
+}
+
 /// The window, which the start and the window algorithm both work on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WindowState {

@@ -188,5 +188,6 @@ fn table(series: &Series) -> String {
         }};
     }
     rows!(time_s flow cwnd_bytes ssthresh_bytes in_flight_bytes pacing_bps srtt_s sent_bytes acknowledged_bytes
-        delivered_bytes phase available_bps capacity_bps retransmissions kernel_cwnd_segments fallback)
+        delivered_bytes phase available_bps capacity_bps max_bw_bps min_rtt_s bw_shortterm_bps inflight_shortterm_bytes
+        inflight_longterm_bytes extra_acked_bytes retransmissions kernel_cwnd_segments fallback)
 }

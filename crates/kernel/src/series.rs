@@ -39,6 +39,22 @@ pub struct Series {
     pub available_bps: Vec<f64>,
     /// Physical bandwidth according to the estimator, bit/s; NaN without.
     pub capacity_bps: Vec<f64>,
+    /// BBR: maximum of the delivery rate in the last two cycles of probing, bit/s of payload; NaN without a
+    /// model.
+    pub max_bw_bps: Vec<f64>,
+    /// BBR: smallest round-trip time, s; infinite before the first sample, NaN without a model.
+    pub min_rtt_s: Vec<f64>,
+    /// BBR: bound on the bandwidth after losses, bit/s of payload; infinite without a bound, NaN without a
+    /// model.
+    pub bw_shortterm_bps: Vec<f64>,
+    /// BBR: bound on the volume in flight after losses, bytes; infinite without a bound, NaN without a
+    /// model.
+    pub inflight_shortterm_bytes: Vec<f64>,
+    /// BBR: volume in flight that a probe found tolerable, bytes; infinite without a bound, NaN without a
+    /// model.
+    pub inflight_longterm_bytes: Vec<f64>,
+    /// BBR: allowance for aggregated acknowledgements, bytes; NaN without a model.
+    pub extra_acked_bytes: Vec<f64>,
     /// Retransmissions so far.
     pub retransmissions: Vec<u64>,
     /// Window in force in the kernel, segments: the algorithm's, except in recovery and under Reno.
@@ -52,6 +68,7 @@ impl Series {
         let (last, control) = (flow.last(), flow.control());
         let (decision, snapshot) = (control.decision(), control.snapshot());
         let mss = setup(last).mss.get();
+        let model = control.path_model();
         let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
         self.time_s.push(time_s);
         self.flow.push(last.id);
@@ -67,6 +84,12 @@ impl Series {
         self.phase.push(snapshot.phase.name());
         self.available_bps.push(known(snapshot.path.available_bps));
         self.capacity_bps.push(known(snapshot.path.capacity_bps));
+        self.max_bw_bps.push(known(model.max_bw_bps));
+        self.min_rtt_s.push(known(model.min_rtt_s));
+        self.bw_shortterm_bps.push(known(model.bw_shortterm_bps));
+        self.inflight_shortterm_bytes.push(known(model.inflight_shortterm_bytes));
+        self.inflight_longterm_bytes.push(known(model.inflight_longterm_bytes));
+        self.extra_acked_bytes.push(known(model.extra_acked_bytes));
         self.retransmissions.push(last.total_retrans.into());
         self.kernel_cwnd_segments.push(last.cwnd.into());
         self.fallback.push(last.fallback != 0);

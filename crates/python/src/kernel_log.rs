@@ -57,6 +57,8 @@ pub fn kernel_series<'py>(py: Python<'py>, log: &[u8], interval_s: f64) -> PyRes
         ($($name:ident)+) => { $(columns.set_item(stringify!($name), table.$name)?;)+ };
     }
     put!(time_s flow cwnd_bytes ssthresh_bytes in_flight_bytes pacing_bps srtt_s sent_bytes acknowledged_bytes);
-    put!(delivered_bytes phase available_bps capacity_bps retransmissions kernel_cwnd_segments fallback);
+    put!(delivered_bytes phase available_bps capacity_bps max_bw_bps min_rtt_s bw_shortterm_bps);
+    put!(inflight_shortterm_bytes inflight_longterm_bytes extra_acked_bytes);
+    put!(retransmissions kernel_cwnd_segments fallback);
     Ok(columns)
 }

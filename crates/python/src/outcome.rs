@@ -18,7 +18,9 @@ use selfclock_simulator::plan::Plan;
 use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::Packets;
 use selfclock_simulator::record::pcapng::Tap;
-use selfclock_simulator::record::series::{Column, FlowSample, FlowSeries, LinkSample, LinkSeries, Sampled};
+use selfclock_simulator::record::series::{
+    Column, FlowSample, FlowSeries, LinkSample, LinkSeries, ModelSample, ModelSeries, Sampled,
+};
 
 use crate::packets::Columns;
 use crate::parquet_file;
@@ -29,8 +31,8 @@ use crate::table::{Table, arrow_error, few_names, names, unknown_names};
 pub struct Outcome {
     plan: Plan,
     summary: String,
-    flow_series: Series<FlowSample>,
-    link_series: Series<LinkSample>,
+    flow_series: Series<(Sampled<FlowSample>, Sampled<ModelSample>)>,
+    link_series: Series<Sampled<LinkSample>>,
     connections: Py<Table>,
     packets: Packets,
     packet_events: usize,
@@ -42,20 +44,16 @@ pub struct Outcome {
 struct Series<T>(Mutex<Shown<T>>);
 
 enum Shown<T> {
-    Samples(Sampled<T>),
+    Samples(T),
     Table(Py<Table>),
 }
 
 impl<T> Series<T> {
-    fn new(samples: Sampled<T>) -> Self {
+    fn new(samples: T) -> Self {
         Self(Mutex::new(Shown::Samples(samples)))
     }
 
-    fn table(
-        &self,
-        py: Python<'_>,
-        make: impl FnOnce(&Sampled<T>) -> PyResult<Table>,
-    ) -> PyResult<Py<Table>> {
+    fn table(&self, py: Python<'_>, make: impl FnOnce(&T) -> PyResult<Table>) -> PyResult<Py<Table>> {
         // A thread that waits for the lock releases the GIL.
         let mut shown = self.0.lock_py_attached(py).unwrap_or_else(PoisonError::into_inner);
         match &*shown {
@@ -81,12 +79,13 @@ pub struct Finished {
 
 impl Outcome {
     pub fn new(py: Python<'_>, plan: Plan, finished: Finished) -> PyResult<Self> {
-        let simulator::Outcome { summary, flow_series, link_series, connections, packets } = finished.outcome;
+        let simulator::Outcome { summary, flow_series, model_series, link_series, connections, packets } =
+            finished.outcome;
         let summary = serde_json::to_string(&summary)
             .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))?;
         Ok(Self {
             summary,
-            flow_series: Series::new(flow_series),
+            flow_series: Series::new((flow_series, model_series)),
             link_series: Series::new(link_series),
             connections: Py::new(py, connection_table(&plan, &connections)?)?,
             packet_events: packets.len() + finished.packets_written,
@@ -140,7 +139,8 @@ impl Outcome {
     }
     #[getter]
     fn flow_series(&self, py: Python<'_>) -> PyResult<Py<Table>> {
-        self.flow_series.table(py, |samples| flow_table(&self.plan, samples.columns()))
+        self.flow_series
+            .table(py, |(flows, models)| flow_table(&self.plan, flows.columns(), models.columns()))
     }
     #[getter]
     fn link_series(&self, py: Python<'_>) -> PyResult<Py<Table>> {
@@ -227,9 +227,26 @@ fn series_table(
     Table::new(columns)
 }
 
-fn flow_table(plan: &Plan, mut series: FlowSeries) -> PyResult<Table> {
-    let flows = names(take(&mut series.flow), plan.flows.iter().map(|flow| &flow.name))?;
-    series_table(take(&mut series.time_s), ("flow", flows), series.quantities())
+/// The quantities of models have columns if any flow has a model, with NaN for the others.
+fn flow_table(plan: &Plan, mut series: FlowSeries, mut models: ModelSeries) -> PyResult<Table> {
+    let (of, modelled) = (take(&mut series.flow), take(&mut models.flow));
+    let time_s = take(&mut series.time_s);
+    let mut quantities = series.quantities();
+    if !modelled.is_empty() {
+        for (name, column) in models.quantities() {
+            let Column::Reals(values) = column else { continue };
+            quantities.push((name, spread(&of, &modelled, values).into()));
+        }
+    }
+    let flows = names(of, plan.flows.iter().map(|flow| &flow.name))?;
+    series_table(time_s, ("flow", flows), quantities)
+}
+
+/// The values of the rows of some flows at their places among the rows of all, which are in the
+/// same order; NaN elsewhere.
+fn spread(all: &[u32], some: &[u32], values: Vec<f64>) -> Vec<f64> {
+    let mut rows = some.iter().zip(values).peekable();
+    all.iter().map(|flow| rows.next_if(|(of, _)| *of == flow).map_or(f64::NAN, |(_, value)| value)).collect()
 }
 
 /// The table of the flows of an emulation: the columns of a simulation, and the receive window.

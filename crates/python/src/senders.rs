@@ -31,6 +31,7 @@ fn settings(tcp: &TcpPlan) -> Value {
         Source::Size(bytes) => (Some(bytes.get()), None, None),
         Source::Rate(rate) => (None, Some(rate.bits_per_second()), None),
         Source::Writes { rate, size } => (None, Some(rate.bits_per_second()), Some(size.get())),
+        Source::Steps(_) => (None, None, None),
     };
     json!({
         "kind": "tcp",
@@ -40,6 +41,7 @@ fn settings(tcp: &TcpPlan) -> Value {
         "bytes": bytes,
         "rate_bps": rate,
         "write_bytes": write,
+        "steps": matches!(source, Source::Steps(_)),
         "payload_bytes": mss.get(),
         "initial_window": initial_window,
         "timestamps": timestamps,

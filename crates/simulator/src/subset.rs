@@ -49,6 +49,18 @@ impl Subset {
         (0..all).filter(|&index| self.holds(index))
     }
 
+    /// Those members of a list of this length that satisfy a condition.
+    pub fn only(&self, all: usize, wanted: impl Fn(usize) -> bool) -> Self {
+        if !self.members(all).any(&wanted) {
+            return Self::none();
+        }
+        let mut next = 0..;
+        let mut place = |index| {
+            if self.holds(index) && wanted(index) { next.next().unwrap_or(ELSEWHERE) } else { ELSEWHERE }
+        };
+        Self { places: Some((0..all).map(&mut place).collect()) }
+    }
+
     /// Number of members of a list of this length.
     pub fn count(&self, all: usize) -> usize {
         if self.places.is_none() { all } else { self.members(all).count() }

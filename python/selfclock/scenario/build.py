@@ -229,7 +229,8 @@ class Path(Network):
             one_way = one(bottleneck.delay, Time, "Link.delay")
         reverse = self.reverse or replace(bottleneck, name="reverse")
         back = one_way if reverse.delay is None or self.reverse is None else one(reverse.delay, Time, "Link.delay")
-        reverse = replace(reverse, rate=reverse.rate or bottleneck.rate, delay=reverse.delay or bottleneck.delay)
+        rate = reverse.rate if reverse.rate or reverse.delivery_trace else bottleneck.rate
+        reverse = replace(reverse, rate=rate, delay=reverse.delay or bottleneck.delay)
         links = [
             replace(bottleneck, between=("left", "right"), name=bottleneck.name or "bottleneck", duplex=False),
             replace(reverse, between=("right", "left"), name=reverse.name or "reverse", duplex=False),

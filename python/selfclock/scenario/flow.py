@@ -109,13 +109,16 @@ class _Sender(Table):
 class Flow(_Sender):
     """A TCP flow with its congestion control: one connection, or short ones.
 
-    It sends as much as it can; `size` bytes; at the `rate` of its application; or, with a `load` or
-    an `interval`, short connections of a `size` that start at random.
+    It sends as much as it can; `size` bytes; at the `rate` of its application, which `steps` change;
+    or, with a `load` or an `interval`, short connections of a `size` that start at random.
 
     >>> import selfclock as sc
     >>> web = sc.Flow("cubic", load=sc.mbps(2), size=sc.Pareto("4 kB", "10 MB", shape=1.2))
     >>> web.table()["traffic"]["load"]
     '2 Mbps'
+    >>> pause = sc.Flow("bbr3", steps=[("10 s", "off"), ("16 s", "bulk")])
+    >>> pause.table()["traffic"]["steps"][1]
+    {'at': '16 s', 'rate': 'bulk'}
     """
 
     #: A name, a label such as "cubic+hystart++", or a table of `window`, `start`, `estimate` or
@@ -140,6 +143,9 @@ class Flow(_Sender):
     #: With a rate: the amount the application writes at once, such as a video frame; by default one
     #: segment.
     write: Size | str | None = None
+    #: New rates of the application, each from a time of the run: a rate, "off" for a pause, or
+    #: "bulk" for as much as the connection takes, which it is before the first without a `rate`.
+    steps: Sequence[tuple[Time | str, Rate | str]] | None = None
 
     QUANTITIES: ClassVar[Kinds] = {
         **_Sender.QUANTITIES,
@@ -153,6 +159,7 @@ class Flow(_Sender):
         super().__post_init__()
         if self.size is not None and not isinstance(self.size, (Table, Mapping)):
             object.__setattr__(self, "size", quantity(self.size, (Size,), "Flow.size"))
+        object.__setattr__(self, "steps", _changes(self.steps, "Flow.steps", ("off", "bulk")))
 
     def table(self) -> dict[str, object]:
         """Return the keys that are set, as in a scenario file."""
@@ -162,13 +169,16 @@ class Flow(_Sender):
             table["congestion_control"] = control_of(control)
         return table
 
+    def _traffic(self) -> dict[str, object]:
+        return {**super()._traffic(), "steps": _tables(self.steps)}
+
 
 @dataclass(frozen=True)
 class Background(_Sender):
     """UDP at a fixed rate on the wire, regardless of loss."""
 
     rate: Rate | str
-    #: New rates, each from a time of the run; "0 bps" is silence.
+    #: New rates, each from a time of the run; "off" or "0 bps" is silence.
     steps: Sequence[tuple[Time | str, Rate | str]] | None = None
     #: Wire size, "imix", or sizes with weights.
     packet: Size | str | Sequence[tuple[Size | str, float]] | None = None
@@ -181,17 +191,7 @@ class Background(_Sender):
         super().__post_init__()
         if (self.packet is not None and not isinstance(self.packet, Sequence)) or isinstance(self.packet, str):
             object.__setattr__(self, "packet", quantity(self.packet, (Size,), "Background.packet", ("imix",)))
-        try:
-            changes = [
-                (one(at, Time, "Background.steps"), one(rate, Rate, "Background.steps"))
-                for at, rate in self.steps or ()
-            ]
-        except (TypeError, ValueError) as error:
-            if isinstance(error, ScenarioError):
-                raise
-            message = f'Background.steps: {self.steps!r}; write pairs of a time and a rate, such as ("1 s", "0 bps")'
-            raise ScenarioError(message) from None
-        object.__setattr__(self, "steps", changes or None)
+        object.__setattr__(self, "steps", _changes(self.steps, "Background.steps", ("off",)))
 
     def table(self) -> dict[str, object]:
         """Return the keys that are set, as in a scenario file."""
@@ -199,11 +199,30 @@ class Background(_Sender):
 
     def _traffic(self) -> dict[str, object]:
         traffic = super()._traffic()
-        if self.steps is not None:
-            traffic["steps"] = [{"at": at, "rate": rate} for at, rate in self.steps]
+        traffic["steps"] = _tables(self.steps)
         if isinstance(self.packet, Sequence) and not isinstance(self.packet, str):
             traffic["packet"] = [{"size": size, "weight": weight} for size, weight in self.packet]
         return traffic
+
+
+def _changes(
+    steps: Sequence[tuple[Time | str, Rate | str]] | None, where: str, words: tuple[str, ...]
+) -> list[tuple[Time, Rate | str]] | None:
+    """Return the changes of a rate; an error names the argument."""
+    try:
+        changes = [
+            (one(at, Time, where), str(rate) if rate in words else one(rate, Rate, where)) for at, rate in steps or ()
+        ]
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ScenarioError):
+            raise
+        message = f'{where}: {steps!r}; write pairs of a time and a rate, such as ("1 s", "off")'
+        raise ScenarioError(message) from None
+    return changes or None
+
+
+def _tables(steps: Sequence[tuple[Time | str, Rate | str]] | None) -> list[dict[str, object]] | None:
+    return None if steps is None else [{"at": at, "rate": rate} for at, rate in steps]
 
 
 def on_off(rate: Rate | str, *, on: Time | str, off: Time | str, until: Time | str) -> list[tuple[Time, Rate]]:

@@ -41,11 +41,16 @@ def check_senders(
     return senders
 
 
+def _step_rate(text: str) -> int:
+    """Return the rate of a step of a UDP source in bit/s."""
+    return 0 if text == "off" else rate_of(text)
+
+
 def _udp(flow: Flow, sent: list[Packet], findings: Findings) -> None:
     """Check sizes, and the rate if it is constant."""
     sizes = packet_sizes(flow)
     rates = [(0, rate_of(flow.traffic["rate"]))] if "rate" in flow.traffic else []
-    rates += [(time_of(step["at"]), rate_of(step["rate"])) for step in flow.traffic.get("steps", [])]
+    rates += [(time_of(step["at"]), _step_rate(step["rate"])) for step in flow.traffic.get("steps", [])]
     fastest = max(rate for _, rate in rates)
     constant = flow.traffic.get("arrivals", "constant") == "constant"
     previous: Packet | None = None
@@ -324,13 +329,39 @@ class Sender:
             return None
         if "size" in traffic:
             return size_of(traffic["size"])
+        if "steps" in traffic:
+            return self._produced_in_steps(now)
         if "rate" in traffic:
-            # First one write of whole segments, then another each time the rate allows one.
-            segments = -(-size_of(traffic["write"]) // self.tcp.mss) if "write" in traffic else 1
-            write = segments * self.tcp.mss
-            writes = (now - self.flow.start) // max(transmission_time(write, rate_of(traffic["rate"])), 1) + 1
-            return writes * write
+            return self._written(traffic["rate"], now - self.flow.start)
         return None
+
+    def _written(self, rate: str, span: int) -> int:
+        """Return the bytes of an application with a rate: a write of whole segments at once, then whenever due."""
+        traffic: dict[str, Any] = self.flow.traffic
+        segments = -(-size_of(traffic["write"]) // self.tcp.mss) if "write" in traffic else 1
+        write = segments * self.tcp.mss
+        return (span // max(transmission_time(write, rate_of(rate)), 1) + 1) * write
+
+    def _produced_in_steps(self, now: int) -> int | None:
+        """Return the bytes of an application with steps; a bulk period has written what was sent in it."""
+        traffic: dict[str, Any] = self.flow.traffic
+        start = self.flow.start
+        periods = [(start, traffic.get("rate", "bulk"))]
+        periods += [(time_of(step["at"]), step["rate"]) for step in traffic["steps"]]
+        written = 0
+        for place, (begin, rate) in enumerate(periods):
+            end = periods[place + 1][0] if place + 1 < len(periods) else None
+            if now < begin or (end is not None and end <= start):
+                continue
+            over = end is not None and end <= now
+            if rate == "bulk":
+                if not over:
+                    return None
+                written = max((sent for time, sent in self.next_history if time <= (end or now)), default=0)
+            elif rate != "off" and rate_of(rate) > 0:
+                last = now if end is None or not over else end - 1
+                written += self._written(rate, last - max(begin, start))
+        return written
 
     def check_packet(self, packet: Packet) -> None:
         """Check size, timestamp and codepoint."""

@@ -19,7 +19,7 @@ use crate::open::AnyModel;
 use crate::option::PeerOption;
 use crate::part::{ModelPart, model_methods};
 use crate::receiver::Partner;
-use crate::state::{Setup, WindowBefore, WindowState};
+use crate::state::{PathModel, Setup, WindowBefore, WindowState};
 
 algorithms! {
     /// One of the models.

@@ -2,7 +2,7 @@
 
 use super::Plan;
 use super::flow::{FlowPlan, Protocol};
-use super::traffic::{Source, UdpPlan};
+use super::traffic::{Activity, Period, Source, UdpPlan};
 use super::transport::Transport;
 use selfclock_congestion::units::Time;
 
@@ -37,22 +37,40 @@ impl Plan {
         let rates = flow.forward.iter().map(|&link| self.links[link].rate.bits_per_second() as f64);
         let most = rates.fold(f64::INFINITY, f64::min) / 8.0 * seconds;
         let offered = match &flow.protocol {
-            Protocol::Tcp(tcp) => source_bytes(tcp.source, seconds),
+            Protocol::Tcp(tcp) => source_bytes(&tcp.source, flow.start, flow.stop.min(end)),
             Protocol::Connections(each) => each.size.mean() * seconds / each.interval.seconds(),
             Protocol::Udp(udp) => udp_bytes(udp, flow.start, flow.stop.min(end)),
-            Protocol::Stack(stack) => source_bytes(stack.source, seconds),
+            Protocol::Stack(stack) => source_bytes(&stack.source, flow.start, flow.stop.min(end)),
         };
         offered.min(most)
     }
 }
 
-/// Bytes that an application offers in this time.
-fn source_bytes(source: Source, seconds: f64) -> f64 {
+/// Bytes that an application offers between two times.
+fn source_bytes(source: &Source, start: Time, stop: Time) -> f64 {
     match source {
         Source::Bulk => f64::INFINITY,
         Source::Size(size) => size.get() as f64,
-        Source::Rate(rate) | Source::Writes { rate, .. } => rate.bits_per_second() as f64 / 8.0 * seconds,
+        Source::Rate(rate) | Source::Writes { rate, .. } => {
+            rate.bits_per_second() as f64 / 8.0 * stop.since(start).seconds()
+        }
+        Source::Steps(periods) => periods_bytes(periods, start, stop),
     }
+}
+
+/// Bytes that an application with steps offers between two times.
+fn periods_bytes(periods: &[Period], start: Time, stop: Time) -> f64 {
+    let ends = periods.iter().skip(1).map(|period| period.from).chain([stop]);
+    let bytes = periods.iter().zip(ends).map(|(period, end)| {
+        let seconds = end.min(stop).since(period.from.max(start)).seconds();
+        match period.activity {
+            Activity::Silence => 0.0,
+            _ if seconds == 0.0 => 0.0,
+            Activity::Bulk => f64::INFINITY,
+            Activity::Rate { rate, .. } => rate.bits_per_second() as f64 / 8.0 * seconds,
+        }
+    });
+    bytes.sum()
 }
 
 /// Bytes that a UDP source sends between two times.

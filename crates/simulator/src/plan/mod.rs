@@ -29,7 +29,7 @@ pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, StackPlan, TcpPlan};
 pub use link::{LinkChange, LinkPlan, LinkSettings, LossPlan};
 pub use router::RouterPlan;
-pub use traffic::{Arrivals, SizeDistribution, Source, UdpPlan};
+pub use traffic::{Activity, Arrivals, Period, SizeDistribution, Source, UdpPlan};
 pub use transport::{
     AckClock, DelayedAck, Ecn, MisbehaviourPlan, ReceiveWindow, Recovery, RetransmissionTimer, RttSamples,
     Shaper, TimerArithmetic, Transport,

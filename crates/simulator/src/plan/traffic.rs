@@ -1,9 +1,10 @@
 //! Data that applications send.
 
 use selfclock_congestion::units::{Bytes, Rate, Time};
+use std::sync::Arc;
 
 /// The application's data.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Source {
     /// Unlimited data.
     Bulk,
@@ -19,6 +20,34 @@ pub enum Source {
         rate: Rate,
         /// Size of a write.
         size: Bytes,
+    },
+    /// An application that pauses or changes its rate: at least one period, in the order of time.
+    /// The first begins with the flow, whenever that is.
+    Steps(Arc<[Period]>),
+}
+
+/// What an application does from a time of the run on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Period {
+    /// When it begins.
+    pub from: Time,
+    /// The data that it offers.
+    pub activity: Activity,
+}
+
+/// The data that an application offers for a while.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activity {
+    /// Unlimited data.
+    Bulk,
+    /// Nothing: it pauses.
+    Silence,
+    /// Bytes at this rate, the first write at the beginning of the period.
+    Rate {
+        /// Mean rate, above zero.
+        rate: Rate,
+        /// Size of a write; of one segment if `None`.
+        write: Option<Bytes>,
     },
 }
 

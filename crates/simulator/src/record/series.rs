@@ -74,6 +74,11 @@ impl<T: Copy> Rows<T> {
         self.samples[place] = sample;
     }
 
+    /// Whether it is a member.
+    pub fn holds(&self, index: usize) -> bool {
+        self.members.holds(index)
+    }
+
     /// All samples of a flow or link. At the end all have as many.
     pub fn of(&self, index: usize) -> impl Iterator<Item = T> {
         let place = self.members.place(index);
@@ -137,6 +142,9 @@ impl<T: Copy> Sampled<T> {
 pub struct Samples {
     /// Samples of the flows; those of flows that are not one TCP connection have no meaning.
     pub flows: Rows<FlowSample>,
+    /// Samples of the models of the flows that have one: few have, and a sample is half as large
+    /// as a flow's.
+    pub models: Rows<ModelSample>,
     /// Samples of the links.
     pub links: Rows<LinkSample>,
 }
@@ -144,7 +152,11 @@ pub struct Samples {
 impl Samples {
     /// None yet, of the senders and links that a part of the network holds.
     pub fn new(plan: &Plan, sampling: Option<Sampling>, senders: Subset, links: Subset) -> Self {
+        let models = senders.only(plan.flows.len(), |index| {
+            plan.flows[index].protocol.tcp().is_some_and(|tcp| tcp.control.is_model())
+        });
         Self {
+            models: Rows::new(models, plan.flows.len(), sampling),
             flows: Rows::new(senders, plan.flows.len(), sampling),
             links: Rows::new(links, plan.links.len(), sampling),
         }
@@ -262,6 +274,26 @@ series! {
     available_bps: f64 as f64,
     /// Physical bandwidth as the estimator has it, bit/s; NaN without.
     capacity_bps: f64 as f64,
+}
+
+series! {
+    /// A model's view of the path at a sample time, as BBR has it; NaN where another model has no
+    /// such quantity.
+    ModelSample,
+    /// Samples of every flow with a model.
+    ModelSeries of flow:
+    /// Largest delivery rate in the last two cycles of probing, bit/s of payload.
+    max_bw_bps: f64 as f64,
+    /// Smallest round-trip time, s; infinite before the first sample.
+    min_rtt_s: f64 as f64,
+    /// Bound on the bandwidth after losses, bit/s of payload; infinite without a bound.
+    bw_shortterm_bps: f64 as f64,
+    /// Bound on the volume in flight after losses, bytes; infinite without a bound.
+    inflight_shortterm_bytes: f64 as f64,
+    /// Volume in flight that a probe found tolerable, bytes; infinite without a bound.
+    inflight_longterm_bytes: f64 as f64,
+    /// Allowance for aggregated acknowledgements, bytes.
+    extra_acked_bytes: f64 as f64,
 }
 
 series! {

@@ -7,7 +7,7 @@ use crate::network::Network;
 use crate::plan::{Plan, Protocol, Source};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
-use crate::record::series::{FlowSample, LinkSample, Sampled};
+use crate::record::series::{FlowSample, LinkSample, ModelSample, Sampled};
 use crate::record::summary::{FailureSummary, FlowSummary, LinkSummary, Summary};
 use crate::subset::{Held, Subset};
 use crate::transport::Sender;
@@ -24,6 +24,8 @@ pub struct Outcome {
     pub summary: Summary,
     /// Samples of the flows with one TCP connection; empty if not recorded.
     pub flow_series: Sampled<FlowSample>,
+    /// Samples of the models of the flows that have one; empty if not recorded.
+    pub model_series: Sampled<ModelSample>,
     /// Samples of the links; empty if not recorded.
     pub link_series: Sampled<LinkSample>,
     /// Every short connection, in the order in which they started.
@@ -41,11 +43,11 @@ impl Simulation {
     /// Takes the senders' remaining samples. Returns the flows that have any.
     fn finish_senders(&mut self) -> impl Iterator<Item = u32> {
         let Self { now, sources, network, .. } = self;
-        let samples = &mut network.samples.flows;
+        let samples = &mut network.samples;
         sources.iter_mut().filter_map(move |(index, source)| {
             match source {
                 SendingEnd::Tcp(sender) => sender.finish(*now, samples),
-                SendingEnd::Stack(sender) => sender.finish(*now, samples),
+                SendingEnd::Stack(sender) => sender.finish(*now, &mut samples.flows),
                 SendingEnd::Udp(_) | SendingEnd::Connections(_) => return None,
             }
             Some(index as u32)
@@ -58,7 +60,8 @@ pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
     let events = parts.iter().map(|part| part.events_run).sum();
     let mut ends = Ends::of(&mut parts);
     let (mut flows, mut links) = (Vec::with_capacity(ends.plan.flows.len()), Vec::new());
-    let (mut flow_rows, mut link_rows, mut sampled) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut flow_rows, mut model_rows, mut link_rows) = (Vec::new(), Vec::new(), Vec::new());
+    let mut sampled = Vec::new();
     let mut packets = Packets::default();
     for mut part in parts {
         part.events = EventQueue::default();
@@ -71,10 +74,13 @@ pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
         links.extend(network.finish_links(ends.now));
         let Network { samples, recorder, .. } = network;
         flow_rows.push(samples.flows);
+        model_rows.push(samples.models);
         link_rows.push(samples.links);
         packets = recorder.map_or(packets, |recorder| recorder.finish());
     }
     sampled.sort_unstable();
+    let has_model = |&index: &u32| model_rows.iter().any(|rows| rows.holds(index as usize));
+    let modelled = sampled.iter().copied().filter(has_model).collect();
     let links = in_order(links);
     let summary = Summary {
         scenario: ends.plan.name.clone(),
@@ -89,6 +95,7 @@ pub(super) fn results(mut parts: Vec<Simulation>) -> Outcome {
     Outcome {
         summary,
         flow_series: Sampled::new(flow_rows, sampled),
+        model_series: Sampled::new(model_rows, modelled),
         link_series: Sampled::new(link_rows, sampled_links),
         connections: std::mem::take(&mut ends.connections),
         packets,

@@ -181,7 +181,7 @@ pub fn ends(
     };
     let sender = StackSender {
         end: end(sender, routes.forward, PacketKind::Datagram, Target::Application(flow)),
-        application: Application::new(plan.source, start, stop, plan.segment),
+        application: Application::new(&plan.source, start, stop, plan.segment),
         written: 0,
         has_finished: false,
         completed: None,
@@ -247,6 +247,7 @@ impl StackSender {
     /// Writes the application's data, as far as the stack accepts it.
     fn write(&mut self, now: Time) {
         let Ok(endpoint) = &mut self.end.endpoint.0 else { return };
+        self.application.advance(now, self.written);
         let produced = self.application.produced(now, self.written);
         if produced > self.written {
             self.written += endpoint.write(produced - self.written);

@@ -114,3 +114,5 @@ def _check(where: str, row: dict[str, object]) -> None:
     kind = row["kind"]
     if kind in refused:
         raise TwinError(f"{where}: {refused[str(kind)]}")
+    if row["steps"]:
+        raise TwinError(f"{where}: its application has steps; a twin has bulk, a size or one rate")

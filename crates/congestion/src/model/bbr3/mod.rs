@@ -46,7 +46,7 @@ use crate::event::{
     Acknowledged, DuplicateAck, LossDetected, RateSample, RecoveryEnded, Resumed, Sent, SpuriousLoss, Timeout,
 };
 use crate::part::ModelPart;
-use crate::state::{Setup, WindowBefore, WindowState};
+use crate::state::{PathModel, Setup, WindowBefore, WindowState};
 use crate::units::{Duration, Time};
 use pacing::PacingRate;
 use path::Path;
@@ -426,6 +426,10 @@ impl ModelPart for Bbr3 {
     #[inline]
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
         self.pacing_rate.pacing(state)
+    }
+
+    fn path_model(&self) -> PathModel {
+        self.path.view()
     }
 
     fn phase(&self) -> Option<Phase> {

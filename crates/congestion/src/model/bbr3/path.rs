@@ -6,7 +6,7 @@ use super::full_bw::FullBw;
 use super::parameters::Parameters;
 use super::round::{Round, Signals};
 use super::sample::Sample;
-use crate::state::{Setup, WindowState};
+use crate::state::{PathModel, Setup, WindowState};
 use crate::units::Time;
 
 /// MinPipeCwnd of section 2.8, in segments: enough for a receiver that acknowledges every other
@@ -81,6 +81,19 @@ impl Path {
             self.has_begun = true;
             self.min_rtt.begin(now);
             self.extra_acked.begin(now);
+        }
+    }
+
+    /// What a recorder shows of it.
+    pub const fn view(&self) -> PathModel {
+        let Bounds { bw_shortterm, inflight_shortterm, inflight_longterm } = self.bounds;
+        PathModel {
+            max_bw_bps: Some(self.max_bw.get() * 8.0),
+            min_rtt_s: Some(self.min_rtt.get()),
+            bw_shortterm_bps: Some(bw_shortterm * 8.0),
+            inflight_shortterm_bytes: Some(inflight_shortterm),
+            inflight_longterm_bytes: Some(inflight_longterm),
+            extra_acked_bytes: Some(self.extra_acked.get(self.bw)),
         }
     }
 

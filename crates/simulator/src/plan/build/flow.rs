@@ -23,7 +23,7 @@ struct Tcp {
     transport: Option<Transport>,
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 enum Traffic {
     One(Source),
     Many { interval: Duration, size: SizeDistribution },
@@ -199,7 +199,7 @@ impl Flow {
         transport.check()?;
         check_marks(&control, transport.ecn)?;
         let plan = |source| TcpPlan { control_name: control.label(), control, source, transport };
-        Ok(match tcp.traffic {
+        Ok(match tcp.traffic.clone() {
             Traffic::One(source) => Protocol::Tcp(plan(source).into()),
             Traffic::Many { interval, size } => {
                 Protocol::Connections(Box::new(ConnectionsPlan { tcp: plan(Source::Bulk), interval, size }))

@@ -13,15 +13,15 @@ use crate::graph::topology::Topology;
 use crate::plan::assemble::{self, USUAL_PACKET};
 use crate::plan::overhead::Overhead;
 use crate::plan::{
-    Arrivals, ConnectionsPlan, FlowPlan, PlanError, Protocol, SizeDistribution, Source, TcpPlan, UdpPlan,
-    Wire,
+    Activity, Arrivals, ConnectionsPlan, FlowPlan, Period, PlanError, Protocol, SizeDistribution, Source,
+    TcpPlan, UdpPlan, Wire,
 };
 use crate::scenario::error::{Place, Problem};
 use crate::scenario::reader::{Located, Maybe, place_or, value_or};
 use crate::scenario::stack::Control;
 use crate::scenario::table::flow::{Dscp, FlowTable, ProtocolName};
 use crate::scenario::table::network::NetworkTable;
-use crate::scenario::table::traffic::{Size, Traffic, TrafficTable};
+use crate::scenario::table::traffic::{Size, StepRate, Steps, Traffic, TrafficTable};
 use crate::scenario::table::value::Name;
 use crate::scenario::table::{Profile, ScenarioTable};
 
@@ -175,9 +175,11 @@ pub(super) enum TcpTraffic {
 pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
-    refuse_key(&traffic.steps, "only UDP has steps")?;
     if traffic.load.is_some() || traffic.interval.is_some() {
         return short_connections(traffic, place);
+    }
+    if let Some(steps) = &traffic.steps {
+        return tcp_steps(traffic, &steps.value).map(TcpTraffic::One);
     }
     match (&traffic.size, &traffic.rate) {
         (Some(Located { value: Size(SizeDistribution::Constant(size)), .. }), None) => {
@@ -193,15 +195,36 @@ pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTr
             Some(write) => Source::Writes { rate: *rate, size: write.value.0 },
         })),
         _ => Err(place.problem(
-            "either size or rate is needed",
-            "write { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
+            "either size, rate or steps are needed",
+            "write { size = \"10 MB\" }, { rate = \"1 Mbps\" }, { steps = [{ at = \"5 s\", rate = \"off\" }] } or { load = \"1 Mbps\", size = \"30 kB\" }",
         )),
     }
+}
+
+/// An application that pauses or changes its rate.
+fn tcp_steps(traffic: &TrafficTable, steps: &Steps) -> Result<Source, Problem> {
+    refuse_key(&traffic.size, "steps change a rate; the flow ends at stop")?;
+    let write = traffic.write.as_ref().map(|write| write.value.0);
+    let activity = |rate: StepRate| match rate {
+        StepRate::Bulk => Activity::Bulk,
+        StepRate::Rate(rate) if rate.bits_per_second() == 0 => Activity::Silence,
+        StepRate::Rate(rate) => Activity::Rate { rate, write },
+    };
+    let first = traffic.rate.as_ref().map_or(StepRate::Bulk, |rate| StepRate::Rate(rate.value));
+    let all = std::iter::once((Time::ZERO, first)).chain(steps.0.iter().map(|(at, rate)| (*at, rate.value)));
+    let periods: Vec<_> = all.map(|(from, rate)| Period { from, activity: activity(rate) }).collect();
+    if let Some(write) = &traffic.write
+        && !periods.iter().any(|period| matches!(period.activity, Activity::Rate { .. }))
+    {
+        return Err(write.place.problem("not allowed here", "it is the size of a write at a rate"));
+    }
+    Ok(Source::Steps(periods.into()))
 }
 
 fn short_connections(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.rate, "the rate of short connections is load")?;
     refuse_key(&traffic.write, "short connections write all at once")?;
+    refuse_key(&traffic.steps, "short connections have a load or an interval")?;
     let Some(Located { value: Size(size), .. }) = traffic.size else {
         return Err(
             place.problem("short connections need a size", "write { load = \"1 Mbps\", size = \"30 kB\" }")
@@ -239,10 +262,18 @@ fn udp(flow: &FlowTable, place: &Place) -> Result<UdpPlan, Problem> {
     refuse_key(&traffic.interval, "UDP traffic has a rate")?;
     refuse_key(&traffic.write, "UDP sends packet by packet")?;
     let rate = traffic.rate.as_ref().ok_or_else(needs_rate)?.value;
-    let steps = traffic.steps.iter().flat_map(|steps| steps.value.0.iter().copied());
+    let mut rates = vec![(Time::ZERO, rate)];
+    for (at, step) in traffic.steps.iter().flat_map(|steps| &steps.value.0) {
+        match step.value {
+            StepRate::Rate(rate) => rates.push((*at, rate)),
+            StepRate::Bulk => {
+                return Err(step.place.problem("UDP has no bulk traffic", "write a rate, or \"off\""));
+            }
+        }
+    }
     Ok(UdpPlan {
         packets: traffic.packet.as_ref().map_or(vec![(USUAL_PACKET, 1.0)], |packet| packet.value.0.clone()),
-        rates: std::iter::once((Time::ZERO, rate)).chain(steps).collect(),
+        rates,
         arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
     })
 }

@@ -9,8 +9,8 @@ use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 
 table! {
-    /// The application's data: a size or a rate; short connections have a size and a load or an
-    /// interval; a UDP source has a rate, a packet size and arrivals.
+    /// The application's data: a size, a rate or steps; short connections have a size and a load or
+    /// an interval; a UDP source has a rate, steps, a packet size and arrivals.
     TrafficTable {
         /// Bytes to send, then the flow is complete; of short connections, the size of each, or its
         /// distribution. TCP only.
@@ -25,7 +25,8 @@ table! {
         /// Size of one write of the application at its rate, such as a video frame, rounded up
         /// to whole segments. Default: one segment. TCP and stacks only.
         write: Maybe<Positive<Bytes>>,
-        /// Changes of the rate of a UDP source, at times of the run. Default: none.
+        /// Changes of the application's rate, at times of the run; not for short connections.
+        /// Without a `rate`, a TCP flow sends as much as it can until the first. Default: none.
         steps: Maybe<Steps>,
         /// Wire size of a UDP packet, 1 to 65535 B; or a list of sizes with weights; or "imix", 40,
         /// 576 and 1500 B with the weights 7, 4 and 1. Default: "1500 B".
@@ -38,8 +39,9 @@ table! {
     StepTable {
         /// When, in the time of the run.
         at: Needed<Duration>,
-        /// Mean rate on the wire from then on; "0 bps" is silence.
-        rate: Needed<AnyRate>,
+        /// From then on: a rate, as `rate` above; "off" or "0 bps", silence; or "bulk", as much as
+        /// the connection takes, which UDP does not have.
+        rate: Needed<StepRate>,
     }
 
     /// A size of packets, and how many have it.
@@ -110,7 +112,7 @@ impl FromItem for Traffic {
                 "bulk" => Ok(Self::Bulk),
                 _ => Err(item.place.problem(
                     format!("unknown value {word:?}"),
-                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" } or { load = \"1 Mbps\", size = \"30 kB\" }",
+                    "write \"bulk\", { size = \"10 MB\" }, { rate = \"1 Mbps\" }, { steps = [{ at = \"5 s\", rate = \"off\" }] } or { load = \"1 Mbps\", size = \"30 kB\" }",
                 )),
             };
         }
@@ -123,22 +125,21 @@ impl FromItem for Traffic {
 
 /// Changes of a rate, as written: the time of each is later than that of the one before.
 #[derive(Clone, Debug)]
-pub struct Steps(pub Vec<(Time, Rate)>);
+pub struct Steps(pub Vec<(Time, Located<StepRate>)>);
 
 impl FromItem for Steps {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        let mut steps: Vec<(Time, Rate)> = Vec::new();
-        for Located { value: step, .. } in
-            item.elements::<StepTable>("a list of tables such as { at = \"30 s\", rate = \"1 Mbps\" }")?
-        {
+        let mut steps: Vec<(Time, Located<StepRate>)> = Vec::new();
+        let example = "a list of tables such as { at = \"30 s\", rate = \"1 Mbps\" }";
+        for Located { value: step, .. } in item.elements::<StepTable>(example)? {
             let at = Time::ZERO + step.at.value;
-            if steps.last().is_some_and(|&(before, _)| at <= before) {
+            if steps.last().is_some_and(|(before, _)| at <= *before) {
                 return Err(step
                     .at
                     .place
                     .problem("not later than the step before", "steps must be in the order of time"));
             }
-            steps.push((at, step.rate.value.0));
+            steps.push((at, step.rate));
         }
         Ok(Self(steps))
     }
@@ -147,16 +148,25 @@ impl FromItem for Steps {
     }
 }
 
-/// A rate, including zero.
-#[derive(Clone, Copy, Debug)]
-pub struct AnyRate(pub Rate);
+/// The data that an application offers from a step on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepRate {
+    /// As much as the connection takes.
+    Bulk,
+    /// A rate; zero is silence.
+    Rate(Rate),
+}
 
-impl FromItem for AnyRate {
+impl FromItem for StepRate {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
-        item.rate().map(Self)
+        match item.value.as_str() {
+            Some("bulk") => Ok(Self::Bulk),
+            Some("off") => Ok(Self::Rate(Rate::default())),
+            _ => item.rate().map(Self::Rate),
+        }
     }
     fn schema() -> Json {
-        quantity_schema(&[Dimension::Rate])
+        json!({ "anyOf": [{ "enum": ["bulk", "off"] }, quantity_schema(&[Dimension::Rate])] })
     }
 }
 

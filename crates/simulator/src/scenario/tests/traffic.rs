@@ -1,12 +1,12 @@
 //! Data that applications send.
 
 use super::{DUMBBELL, flow_with, parse, refused, refused_flow, tcp};
-use crate::plan::{Arrivals, Protocol, SizeDistribution, Source};
-use selfclock_congestion::units::{Bytes, Duration};
+use crate::plan::{Activity, Arrivals, Protocol, SizeDistribution, Source};
+use selfclock_congestion::units::{Bytes, Duration, Rate};
 
 #[test]
 fn traffic() {
-    let source = |value: &str| tcp(&flow_with(&format!("traffic = {value}")), 0).source;
+    let source = |value: &str| tcp(&flow_with(&format!("traffic = {value}")), 0).source.clone();
     assert_eq!(source("\"bulk\""), Source::Bulk);
     assert_eq!(source("{ size = \"10 MB\" }"), Source::Size(Bytes(10_000_000)));
     assert!(
@@ -53,8 +53,45 @@ fn udp_steps_and_mixes() {
     let line = "protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"1 bps\" }, { at = \"3 s\", rate = \"2 bps\" }] }";
     let error = parse(&format!("{DUMBBELL}{line}\n")).unwrap_err();
     assert_eq!((error.line(), error.key.as_str()), (Some(12), key), "{error}");
-    let line = "traffic = { rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"1 bps\" }] }";
-    refused_flow(line, 38, "flow[0].traffic.steps", "not allowed here", "only UDP has steps");
+    let silent = udp("{ rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"off\" }] }");
+    assert_eq!(silent.rates[1].1.bits_per_second(), 0);
+    let line =
+        "protocol = \"udp\"\ntraffic = { rate = \"1 Mbps\", steps = [{ at = \"3 s\", rate = \"bulk\" }] }";
+    let error = parse(&format!("{DUMBBELL}{line}\n")).unwrap_err();
+    assert_eq!(error.key, "flow[0].traffic.steps[0].rate", "{error}");
+    assert!(error.to_string().contains("UDP has no bulk traffic"), "{error}");
+}
+
+#[test]
+fn tcp_steps() {
+    let periods = |traffic: &str| match tcp(&flow_with(&format!("traffic = {traffic}")), 0).source.clone() {
+        Source::Steps(periods) => {
+            periods.iter().map(|each| (each.from.seconds(), each.activity)).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let rate =
+        |mbps: u64, write| Activity::Rate { rate: Rate::from_bits_per_second(mbps * 1_000_000), write };
+    assert_eq!(
+        periods("{ steps = [{ at = \"3 s\", rate = \"off\" }, { at = \"5 s\", rate = \"bulk\" }] }"),
+        [(0.0, Activity::Bulk), (3.0, Activity::Silence), (5.0, Activity::Bulk)]
+    );
+    assert_eq!(
+        periods(
+            "{ rate = \"1 Mbps\", write = \"30 kB\", steps = [{ at = \"3 s\", rate = \"0 bps\" }, { at = \"5 s\", rate = \"2 Mbps\" }] }"
+        ),
+        [(0.0, rate(1, Some(Bytes(30_000)))), (3.0, Activity::Silence), (5.0, rate(2, Some(Bytes(30_000))))]
+    );
+    let key = |key: &str| format!("flow[0].traffic.{key}");
+    let steps = "steps = [{ at = \"3 s\", rate = \"off\" }]";
+    let line = format!("traffic = {{ size = \"1 MB\", {steps} }}");
+    refused_flow(&line, 20, &key("size"), "not allowed here", "the flow ends at stop");
+    let line = format!("traffic = {{ write = \"1 kB\", {steps} }}");
+    refused_flow(&line, 21, &key("write"), "not allowed here", "it is the size of a write at a rate");
+    let line = format!("traffic = {{ {steps}, load = \"1 Mbps\", size = \"1 kB\" }}");
+    refused_flow(&line, 21, &key("steps"), "not allowed here", "short connections have a load");
+    let line = "traffic = { steps = [{ at = \"3 s\", rate = \"on\" }] }";
+    refused_flow(line, 43, &key("steps[0].rate"), "\"on\" does not begin with a number", "10 Mbps");
 }
 
 #[test]
@@ -150,6 +187,6 @@ fn keys_of_the_other_protocol() {
         "not allowed here",
         "segments",
     );
-    refused_flow("traffic = {}", 11, "flow[0].traffic", "either size or rate is needed", "10 MB");
+    refused_flow("traffic = {}", 11, "flow[0].traffic", "either size, rate or steps are needed", "10 MB");
     refused_flow("traffic = \"web\"", 11, "flow[0].traffic", "unknown value \"web\"", "bulk");
 }

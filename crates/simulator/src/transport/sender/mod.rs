@@ -10,6 +10,8 @@ pub mod batch;
 mod learn;
 #[cfg(test)]
 mod packetdrill;
+#[cfg(test)]
+mod peer;
 mod plain;
 mod series;
 #[cfg(test)]
@@ -169,7 +171,7 @@ impl Sender {
             estimators: Estimators::new(transport, measures_rate),
             sampler: Sampler::new(sampling),
             totals: SenderTotals::default(),
-            application: Application::new(plan.source, start, stop, transport.mss),
+            application: Application::new(&plan.source, start, stop, transport.mss),
             outbox,
             congestion,
             connection: Connection::Closed,
@@ -327,7 +329,8 @@ impl Sender {
             self.congestion.handshake_loss(context.now);
         }
         self.congestion.established(context.now, rtt, option);
-        self.transmit(context, Opportunity::NewAck);
+        // With the timer of the loss probe: "after transmitting new data" (RFC 8985, section 7.2).
+        self.send(context, Opportunity::NewAck);
     }
 
     /// Handles an entry of one of its timers.
@@ -350,6 +353,7 @@ impl Sender {
         if !self.application_timer.due(context.events, context.now, target) {
             return;
         }
+        self.application.advance(context.now, self.recovery.next());
         if self.connection == Connection::Closed {
             if self.handshake {
                 self.send_syn(context);

@@ -1,8 +1,9 @@
 //! Samples of a sender for the series.
 
 use super::Sender;
-use crate::record::series::{FlowSample, Rows, Sampling};
+use crate::record::series::{FlowSample, ModelSample, Samples, Sampling};
 use crate::transport::Context;
+use selfclock_congestion::PathModel;
 use selfclock_congestion::units::{Duration, Time};
 
 /// When to take samples.
@@ -29,19 +30,19 @@ impl Sender {
     #[inline]
     pub(super) fn sample_before(&mut self, context: &mut Context<'_>) {
         if self.sampler.next < context.now {
-            self.take_samples(context.now, &mut context.network.samples.flows);
+            self.take_samples(context.now, &mut context.network.samples);
         }
     }
 
     /// Takes the remaining samples up to the end of the simulation.
-    pub fn finish(&mut self, end: Time, samples: &mut Rows<FlowSample>) {
+    pub fn finish(&mut self, end: Time, samples: &mut Samples) {
         if self.sampler.next <= end {
             self.take_samples(end + Duration::from_picoseconds(1), samples);
         }
     }
 
     #[cold]
-    fn take_samples(&mut self, now: Time, samples: &mut Rows<FlowSample>) {
+    fn take_samples(&mut self, now: Time, samples: &mut Samples) {
         let decision = self.congestion.controller.decision();
         let snapshot = self.congestion.controller.snapshot();
         let pacing = self.pacing(&decision);
@@ -62,10 +63,32 @@ impl Sender {
             available_bps: snapshot.path.available_bps.unwrap_or(f64::NAN),
             capacity_bps: snapshot.path.capacity_bps.unwrap_or(f64::NAN),
         };
-        let place = samples.place(self.outbox.flow() as usize);
-        while sampler.next < now {
-            samples.put(sampler.next, place, sample);
-            sampler.next += samples.interval();
+        let flow = self.outbox.flow() as usize;
+        if samples.models.holds(flow) {
+            let model = model_sample(&self.congestion.controller.path_model());
+            let place = samples.models.place(flow);
+            let mut next = sampler.next;
+            while next < now {
+                samples.models.put(next, place, model);
+                next += samples.models.interval();
+            }
         }
+        let place = samples.flows.place(flow);
+        while sampler.next < now {
+            samples.flows.put(sampler.next, place, sample);
+            sampler.next += samples.flows.interval();
+        }
+    }
+}
+
+fn model_sample(model: &PathModel) -> ModelSample {
+    let known = |value: Option<f64>| value.unwrap_or(f64::NAN);
+    ModelSample {
+        max_bw_bps: known(model.max_bw_bps),
+        min_rtt_s: known(model.min_rtt_s),
+        bw_shortterm_bps: known(model.bw_shortterm_bps),
+        inflight_shortterm_bytes: known(model.inflight_shortterm_bytes),
+        inflight_longterm_bytes: known(model.inflight_longterm_bytes),
+        extra_acked_bytes: known(model.extra_acked_bytes),
     }
 }

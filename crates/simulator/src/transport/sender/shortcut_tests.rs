@@ -3,9 +3,9 @@
 use super::Sender;
 use super::tests::{MSS, Rig, transport};
 use crate::packet::{Extra, Flags, PacketKind};
-use crate::plan::{ReceiveWindow, Recovery, RttSamples, Source, Transport};
+use crate::plan::{Activity, Period, ReceiveWindow, Recovery, RttSamples, Source, Transport};
 use proptest::prelude::*;
-use selfclock_congestion::{Bytes, Rate, Selection};
+use selfclock_congestion::{Bytes, Duration, Rate, Selection, Time};
 
 /// Events of a sender: an ACK of this many more segments (less a fraction), this many duplicates of
 /// the last, one with a SACK block, one that closes the window; each this many milliseconds after
@@ -82,7 +82,8 @@ fn compare_with_general_way(
     steps: &[(u64, Step)],
     change: fn(&mut Sender),
 ) -> (usize, Option<usize>) {
-    let [mut rig, mut general] = [(); 2].map(|()| Rig::with(control.clone(), source, settings.clone()));
+    let [mut rig, mut general] =
+        [(); 2].map(|()| Rig::with(control.clone(), source.clone(), settings.clone()));
     change(&mut rig.sender);
     general.sender.take_no_shortcut();
     if settings.receive_window == ReceiveWindow::Auto {
@@ -142,6 +143,15 @@ fn sources() -> impl Strategy<Value = Source> {
         3 => Just(Source::Bulk),
         1 => (1_u64..200_000).prop_map(|bytes| Source::Size(Bytes(bytes))),
         1 => rate().prop_map(Source::Rate),
+        1 => (1_u64..3000, 1_u64..3000).prop_map(|(pause, length)| {
+            let at = |milliseconds| Time::ZERO + Duration::from_milliseconds(milliseconds);
+            let periods = [
+                (at(0), Activity::Bulk),
+                (at(pause), Activity::Silence),
+                (at(pause + length), Activity::Bulk),
+            ];
+            Source::Steps(periods.map(|(from, activity)| Period { from, activity }).as_slice().into())
+        }),
         1 => (rate(), 1_u64..50_000).prop_map(|(rate, size)| Source::Writes { rate, size: Bytes(size) }),
         // With pauses of seconds, after which all of a large write may leave.
         1 => (10_000_u64..500_000, 50_000_u64..300_000).prop_map(|(rate, size)| Source::Writes {

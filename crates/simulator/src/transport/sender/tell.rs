@@ -94,8 +94,18 @@ impl Congestion {
         event.smoothed_rtt = rtt.smoothed();
         event.minimum_rtt = rtt.minimum();
         event.in_flight = Bytes(ack.in_flight);
-        event.window_limited = self.usage.is_limited() || !self.grow_only_when_limited;
+        event.window_limited =
+            self.usage.is_limited() || !self.grow_only_when_limited || self.uses_half_in_slow_start();
         event
+    }
+
+    /// "In slow start, ensure cwnd grows to twice what was ACKed": Linux's `tcp_is_cwnd_limited`,
+    /// which lets a window grow there while it is less than twice the most outstanding; a window of
+    /// which half is in use is also "validated" in RFC 7661, section 4.3.
+    #[inline(never)]
+    fn uses_half_in_slow_start(&self) -> bool {
+        let window = self.controller.window().get();
+        self.controller.in_slow_start() && window < self.usage.most().saturating_mul(2)
     }
 
     /// An ACK with loss recovery's response, except for its event. `rate` is the ACK's delivery

@@ -8,7 +8,7 @@ use crate::plan::{
     Flow, QueueSize, ReceiveWindow, RecordPlan, Recovery, RttSamples, Source, Transport, gbps, graph, ms, s,
     wire,
 };
-use crate::record::packets::PacketEvent;
+use crate::record::packets::{PacketEvent, PacketRecord};
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::Rate;
 
@@ -22,7 +22,7 @@ pub(super) struct Rig {
     /// Feedback in ACKs.
     pub(super) flags: Flags,
     pub(super) marked: u32,
-    echo: Time,
+    pub(super) echo: Time,
 }
 
 impl Rig {
@@ -61,7 +61,11 @@ impl Rig {
 
     /// Runs the sender's timers without ACKs.
     pub(super) fn run_until(&mut self, milliseconds: u64) {
-        let until = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        self.run_until_time(Time::ZERO + Duration::from_milliseconds(milliseconds));
+    }
+
+    /// The same until this time.
+    pub(super) fn run_until_time(&mut self, until: Time) {
         while let Some(event) = self.events.peek()
             && event.time <= until
         {
@@ -79,8 +83,12 @@ impl Rig {
 
     /// A packet arrives at this time, up to this byte, with an out-of-line part only if needed.
     pub(super) fn arrive(&mut self, milliseconds: u64, kind: PacketKind, byte: u64, extra: Option<Extra>) {
-        self.run_until(milliseconds);
-        let now = Time::ZERO + Duration::from_milliseconds(milliseconds);
+        self.arrive_at(Time::ZERO + Duration::from_milliseconds(milliseconds), kind, byte, extra);
+    }
+
+    /// The same at this time.
+    pub(super) fn arrive_at(&mut self, now: Time, kind: PacketKind, byte: u64, extra: Option<Extra>) {
+        self.run_until_time(now);
         let Self { events, network, sender, .. } = self;
         let packet = Packet {
             arrival: now,
@@ -118,6 +126,24 @@ impl Rig {
     pub(super) fn close_window(&mut self, milliseconds: u64, byte: u64) {
         let extra = Extra { receive_window: Some(0), ..Extra::default() };
         self.arrive(milliseconds, PacketKind::Ack, byte, Some(extra));
+    }
+
+    /// The application of a script has written this many bytes so far, the last of them now.
+    pub(super) fn write_up_to(&mut self, now: Time, bytes: u64) {
+        self.run_until_time(now);
+        let Self { events, network, sender, .. } = self;
+        sender.application.write_up_to(bytes);
+        sender.send(&mut Context { now, events, network }, Opportunity::Application);
+    }
+
+    /// When the next event is due.
+    pub(super) fn next_event(&mut self) -> Option<Time> {
+        self.events.peek().map(|event| event.time)
+    }
+
+    /// Every packet event so far.
+    pub(super) fn records(&self) -> Vec<PacketRecord> {
+        self.network.recorder.clone().expect("packets are recorded").finish().iter().collect()
     }
 
     /// The segments sent since the last call.

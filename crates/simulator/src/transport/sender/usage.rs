@@ -41,6 +41,11 @@ impl WindowUse {
         self.limited
     }
 
+    /// The most in flight in a window of data that the window has not limited, bytes.
+    pub const fn most(&self) -> u64 {
+        self.most
+    }
+
     /// A round of sending has ended, limited by the window or not, with this much in flight.
     /// `range`: SND.UNA and SND.NXT.
     #[inline(always)]
