@@ -158,8 +158,8 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// `tcp_rcvbuf_grow` of Linux 6.18: 2 × 20 segments in a round trip after 10, and for slow start
-    /// 2 × 40 × (20 - 10) / 10 more. The window opens by two segments each.
+    /// `tcp_rcvbuf_grow` of Linux 6.18: 2 × 20 segments in a round trip after 11, and for slow start
+    /// 2 × 40 × (20 - 11) / 11 more. The window opens by two segments each.
     #[test]
     fn the_window_of_a_slow_start() {
         let mut window = AdvertisedWindow::new(&Transport::modern());
@@ -168,9 +168,10 @@ mod tests {
         for (round, segments) in [(1, 10), (2, 20), (3, 40)] {
             arrive(&mut window, at(round * 100), &mut next, segments);
         }
-        // The first segment of a round ends the one before: 10 and 20 segments were measured.
-        assert_eq!(window.clamp, 120 * MSS);
-        assert_eq!(window.get(), 120 * MSS);
+        // The first segment of a round ends the one before and counts in it, as what the application
+        // has just read: 11 segments were measured, then 20.
+        let expected = 40 * MSS + 2 * (40 * MSS * 9 / 11);
+        assert_eq!((window.clamp, window.get()), (expected, expected));
         for round in 4..20 {
             arrive(&mut window, at(round * 100), &mut next, 40 << (round - 3).min(12));
         }
@@ -183,8 +184,8 @@ mod tests {
         let mut window = AdvertisedWindow::new(&Transport::modern());
         let mut next = 0;
         (1..50).for_each(|round| arrive(&mut window, at(round * 100), &mut next, 40));
-        // 10 were expected: 2 × 40 and 2 × 80 × 30 / 10.
-        assert_eq!(window.get(), 560 * MSS);
+        // 41 where 10 were expected: 2 × 41 and 2 × 82 × 31 / 10.
+        assert_eq!(window.get(), 82 * MSS + 2 * (82 * MSS * 31 / 10));
         let receive_window = ReceiveWindow::Fixed(Bytes(100_000));
         let mut window = AdvertisedWindow::new(&Transport { receive_window, ..Transport::modern() });
         (1..50).for_each(|round| arrive(&mut window, at(round * 100), &mut next, 40));

@@ -249,13 +249,13 @@ fn handshake_negotiates_what_the_plan_says() {
         TcpOptionElement::MaximumSegmentSize(1448),
         TcpOptionElement::SelectiveAcknowledgementPermitted,
         TcpOptionElement::Timestamp(17, 4),
-        TcpOptionElement::WindowScale(14),
+        TcpOptionElement::WindowScale(10),
     ];
     let plan_modern = plan(transport.clone());
     let packet = one(&plan_modern, syn);
     let tcp = packet.tcp();
     assert!(tcp.syn && !tcp.ack);
-    assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size), (0, 0, 65_535));
+    assert_eq!((tcp.sequence_number, tcp.acknowledgment_number, tcp.window_size), (0, 0, 65_160));
     assert_eq!(packet.options(), options);
     assert_eq!((packet.data.len(), packet.original_length), (60, 60));
     let packet = one(&plan_modern, answer);
