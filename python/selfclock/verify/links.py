@@ -95,11 +95,12 @@ def _leaving(link: Link, crossings: list[tuple[Packet, Hop]]) -> dict[int, tuple
     least = most = 0
     for start, _, hop in sorted(started, key=lambda each: each[:2]):
         rate, delay = link.at(start)
-        sent = _sent(link, hop, start, rate)
-        if sent is None:
-            found[id(hop)] = FOR_EVER, FOR_EVER
+        if link.trace is not None:
+            # The opportunities that carry it are not known yet.
+            found[id(hop)] = start + delay, FOR_EVER
             continue
-        least, most = max(least, sent + delay), max(most, sent + delay + link.jitter)
+        there = start + transmission_time(hop.size, rate) + delay
+        least, most = max(least, there), max(most, there + link.jitter)
         found[id(hop)] = least, most
     return found
 
