@@ -463,7 +463,7 @@ mod tests {
             ("0.2 < nak 2", "line 3: 0.2 < nak 2\n  no such clause: \"< nak 2\""),
             ("0.2 < ack 2 sack 3", "\"3\" is no range such as 1:2"),
             ("0.2 > 10:11", "sent nothing, not 10:11"),
-            ("0.2~0.9 > 10:11", "sent 9:10, not 10:11"),
+            ("0.2~0.9 > 9:10", "sent 10:11, not 9:10"),
         ];
         for (line, expected) in cases {
             let found = said(&format!("{begin}{line}"));
