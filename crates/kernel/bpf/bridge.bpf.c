@@ -3,7 +3,11 @@
  * there through a ring buffer; the answer comes back through a slot of an array. A flow without
  * answers falls back to Reno. */
 #include "report.h"
+#ifdef WINDOW
+#include "avoid.h"
+#else
 #include "window.h"
+#endif
 
 char gpl[] SEC("license") = "GPL";
 
@@ -38,8 +42,15 @@ int begin(u64 *context)
 	struct control *all = the_control();
 
 	*flow = (struct flow){ .slot = NO_SLOT, .target = tcp_of(sk)->snd_cwnd, .since = ktime() };
-	flow->initial = flow->target;
 	flow->last = flow->since;
+	flow->last_jiffies = jiffies64();
+#ifdef WINDOW
+	flow->rtt_us = -1;
+	flow->acked = tcp_of(sk)->bytes_acked;
+	flow->delivered = tcp_of(sk)->delivered;
+#else
+	flow->initial = flow->target;
+#endif
 	if (!all)
 		return 0;
 	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
@@ -91,31 +102,11 @@ int threshold(u64 *context)
 	struct flow *flow = flow_of(sk);
 	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
 
+	flow->asked = 1;
 	if (!(flags_of(flow) & PRR))
 		return tcp_of(sk)->snd_ssthresh;
 	flow->target = half;
 	return half;
-}
-
-SEC("struct_ops/set_state")
-int change_state(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	u8 new_state = context[1];
-
-	report(sk, STATE, 0, new_state, NULL);
-	if (new_state == RECOVERY || new_state == CWR) {
-		flow->prr_delivered = 0;
-  /* Whether CWR is due to a CE mark shows at the next ACK. */
-		flow->floor = flow->number + (new_state == CWR);
-	} else if (new_state == LOSS) {
-		flow->floor = flow->number;
-	} else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR)) {
-		tcp_of(sk)->snd_cwnd = MAX(flow->target, 1u);
-	}
-	flow->state = new_state;
-	return 0;
 }
 
 SEC("struct_ops/undo_cwnd")
@@ -129,29 +120,10 @@ int undo(u64 *context)
 	report(sk, UNDO, 0, 0, NULL);
 	flow->target = cwnd;
 	flow->floor = flow->number;
+#ifdef WINDOW
+	flow->extra = flow->given = flow->lowered = 0;
+#endif
 	return cwnd;
-}
-
-/* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events,
- * so it is reported only after one RTT of idle time, where it is a restart. An answer would come when
- * the flight has left: the window restarts here, and the answers of before no longer hold. */
-SEC("struct_ops/cwnd_event")
-int restart(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	struct tcp_sock *tp = tcp_of(sk);
-	u64 silence;
-
-	if (context[1] != CA_EVENT_TX_START || !flow->id)
-		return 0;
-	silence = ktime() - flow->last;
-	if (silence <= (u64)(tp->srtt_us >> 3) * 1000)
-		return 0;
-	report(sk, START, 0, 0, NULL);
-	if (flags_of(flow) & RESTART && restarts(tp, flow, silence))
-		flow->floor = flow->number;
-	return 0;
 }
 
 /* Watchdog: Reno takes over when no event has been answered for four round trips and 100 ms. */
@@ -215,56 +187,37 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	}
 }
 
-SEC("struct_ops/cong_control")
-int control_window(u64 *context)
+/* The answers so far, and their flags: no answer yet is 0. */
+INLINE u64 answers_of(struct flow *flow, struct slot *slot, u32 *flags)
 {
-	struct sock *sk = (struct sock *)context[0];
-	int flag = context[2];
-	const struct rate_sample *rs = (const struct rate_sample *)context[3];
-	struct tcp_sock *tp = tcp_of(sk);
-	struct flow *flow = flow_of(sk);
+	u64 answers = 0;
+
+	*flags = PRR;
+	if (slot && ONCE(slot->id) == flow->id) {
+		answers = ONCE(slot->answers);
+		if (answers)
+			*flags = ONCE(slot->flags);
+	}
+	return answers;
+}
+
+/* A flow without a slot asks again now and then. */
+INLINE struct slot *slot_at_last(struct sock *sk, struct flow *flow)
+{
 	struct slot *slot = slot_of(flow);
-	u64 now = ktime(), answers = 0;
-	u32 flags = PRR, cwnd;
 
 	if (!slot && !(flow->number % ASK_AGAIN) && take_slot(sk)) {
 		report(sk, INIT, 0, 0, NULL);
 		slot = slot_of(flow);
 	}
-	if (slot && ONCE(slot->id) == flow->id) {
-		answers = ONCE(slot->answers);
-		if (answers)
-			flags = ONCE(slot->flags);
-	}
-	if (slot)
-		watch(sk, flow, slot, answers, flags, now);
-	flow->last = now;
-	if (slot && answers && !flow->fallback) {
-		apply(sk, flow, slot, answers, flags);
-	} else {
-		flags = PRR;
-		if (slot)
-			slot->fallback_acks++;
-		if (flow->state != CWR && flow->state != RECOVERY)
-			flow->target = reno(tp, flow, flag, rs->acked_sacked);
-	}
-
-	cwnd = flow->target;
-	if (flow->state == RECOVERY || flow->state == CWR) {
-		if (flags & PRR)
-			cwnd = reduced(tp, flow, flag, rs);
-	} else if (flow->state == LOSS && !flow->fallback && answers < flow->floor) {
-  /* A timeout not answered yet: slow start from the window the kernel left. */
-		cwnd = flow->target = tp->snd_cwnd + rs->acked_sacked;
-	}
-	tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp);
-	if (!flow->paced || flow->fallback)
-		size_bursts(sk);
-	report(sk, ACK, flag, 0, rs);
-	if (slot)
-		slot->number = flow->number;
-	return 0;
+	return slot;
 }
+
+#ifdef WINDOW
+#include "bridge_avoid.h"
+#else
+#include "bridge_control.h"
+#endif
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops selfclock = {
@@ -276,6 +229,12 @@ struct tcp_congestion_ops selfclock = {
 	.set_state = (void *)change_state,
 	.undo_cwnd = (void *)undo,
 	.cwnd_event = (void *)restart,
+#ifdef WINDOW
+	.cong_avoid = (void *)control_window,
+	.in_ack_event = (void *)see_flags,
+	.pkts_acked = (void *)see_ack,
+#else
 	.cong_control = (void *)control_window,
+#endif
 	.name = "selfclock",
 };

@@ -13,6 +13,7 @@ use selfclock_congestion::{
 };
 
 use super::answer::{Answer, NO_THRESHOLD};
+use super::counter::Counter;
 use super::history::LossHistory;
 #[cfg(not(target_arch = "bpf"))]
 use super::options::{Block, Exchange};
@@ -68,9 +69,11 @@ pub struct Flow<C> {
     acked: (u64, u64),
     last: KernelEvent,
     history: LossHistory,
-    /// `tp_delivered` as last counted, and the payload delivered so far: segments change their
-    /// size, and their number overflows.
-    delivered: (u32, u64),
+    /// Segments delivered and lost so far, and CE-marked, in bytes.
+    delivered: Counter,
+    lost: Counter,
+    /// `tp_delivered_ce` as last reported to the algorithm.
+    marked: u32,
     minimum_rtt_us: Option<u32>,
     duplicates: u32,
     /// `data_segs_out` as last reported to the algorithm.
@@ -122,7 +125,9 @@ impl<C: Control> Flow<C> {
             acked: (first.bytes_acked, first.bytes_acked),
             last: *first,
             history: LossHistory::default(),
-            delivered: (first.tp_delivered, u64::from(first.tp_delivered) * u64::from(first.mss)),
+            delivered: Counter::new(first.tp_delivered, first.mss),
+            lost: Counter::new(first.tp_lost, first.mss),
+            marked: first.tp_delivered_ce,
             minimum_rtt_us: None,
             duplicates: 0,
             sent: first.data_segs_out,
@@ -189,6 +194,8 @@ impl<C: Control> Flow<C> {
         if event.mss != self.last.mss && event.mss > 0 {
             self.tell(MssChanged::new(now, Bytes(event.mss.into())));
         }
+        self.delivered.count(event.tp_delivered, event.mss);
+        self.lost.count(event.tp_lost, event.mss);
         does(self, now);
         self.last = *event;
         let Setup { mss, header, .. } = setup(event);
@@ -211,29 +218,26 @@ impl<C: Control> Flow<C> {
                 let mss = Bytes(event.mss.into());
                 // The segment itself is not counted yet.
                 self.sent = event.data_segs_out.wrapping_add(1);
-                self.tell_sent(Sent::new(now, mss, mss), true);
+                self.tell_sent(Sent::new(now, mss, mss), event.app_limited != 0);
             }
             _ => {}
         }
     }
 
-    /// A segment leaves after a pause: the fields of a rate sample say how long ago the last ACK
-    /// came, and the retransmission timeout. The last segment left about a round trip before that
-    /// ACK. The first data of a connection are no resumption; and a paced flow that the application
-    /// does not limit has been held by the pacer. Records without these fields are of pauses that
-    /// were longer than a round trip.
+    /// A segment leaves after a pause: the fields of a rate sample say how long nothing has left,
+    /// and the retransmission timeout, or 0 if the window does not restart after idle. The first
+    /// data of a connection are no resumption; and a paced flow that the application does not
+    /// limit has been held by the pacer.
     fn resume(&mut self, event: &KernelEvent, now: Time) {
-        let is_known = event.rtt_us > 0;
         let is_paced = self.control.controller().decision().pacing.is_some();
-        if event.data_segs_out == 0 || is_known && is_paced && event.app_limited == 0 {
+        if event.data_segs_out == 0 || is_paced && event.app_limited == 0 {
             return;
         }
-        let (silence, timeout) = if is_known {
-            (event.interval_us.max(0) as u32, microseconds(event.rtt_us as u32))
-        } else {
-            (0, Duration::from_picoseconds(u64::MAX))
+        let timeout = match event.rtt_us {
+            1.. => microseconds(event.rtt_us as u32),
+            _ => Duration::from_picoseconds(u64::MAX),
         };
-        self.tell(Resumed::new(now, microseconds(silence.saturating_add(event.srtt_us)), timeout));
+        self.tell(Resumed::new(now, microseconds(event.interval_us.max(0) as u32), timeout));
     }
 
     #[cfg(target_arch = "bpf")]
@@ -329,7 +333,9 @@ impl<C: Control> Flow<C> {
             let rtt = event.rtt_us as u32;
             self.minimum_rtt_us = Some(self.minimum_rtt_us.map_or(rtt, |least| least.min(rtt)));
         }
-        let marked = bytes(event.tp_delivered_ce.wrapping_sub(self.last.tp_delivered_ce));
+        // Not since the last event: a change of state on this ACK is reported before it.
+        let marked = bytes(event.tp_delivered_ce.wrapping_sub(self.marked));
+        self.marked = event.tp_delivered_ce;
         let rate = self.control.controller().wants_rate_samples().then(|| self.rate_sample(event));
         if event.bytes_acked > self.acked.1 {
             self.on_advance(event, now, marked, rate);
@@ -350,8 +356,11 @@ impl<C: Control> Flow<C> {
 
     /// The cumulative ACK advanced.
     fn on_advance(&mut self, event: &KernelEvent, now: Time, marked: Bytes, rate: Option<RateSample>) {
-        let size = event.bytes_acked - self.acked.1;
+        let advanced = event.bytes_acked - self.acked.1;
         self.acked.1 = event.bytes_acked;
+        // What SACK blocks had reported before does not count again, as in Linux, which passes
+        // newly delivered segments to tcp_cong_avoid().
+        let size = advanced.min(u64::from(event.acked_sacked) * u64::from(event.mss)).max(1);
         self.duplicates = 0;
         let before = self.control.controller().snapshot();
         let slow_start = before.cwnd_segments < before.ssthresh_segments;
@@ -391,8 +400,9 @@ impl<C: Control> Flow<C> {
             state::LOSS => {
                 self.reduction = None;
                 self.ended = false;
-                // The kernel counts this timeout only after reporting it.
-                let repeated = event.state == state::LOSS && event.retransmits > 0;
+                // tcp_enter_loss() asks for a threshold once for a flight: not when the timer
+                // expires again, nor while a reduction of this flight lasts.
+                let repeated = event.delivered == 0;
                 let mut timeout = Timeout::new(now, flight_size);
                 timeout.repeated = repeated;
                 self.tell(timeout);
@@ -406,28 +416,30 @@ impl<C: Control> Flow<C> {
         let mss = u64::from(event.mss);
         let bytes = |segments: u32| Bytes(u64::from(segments) * mss);
         let lost = self.history.lost_since(event.prior_delivered, event.tp_delivered, event.tp_lost);
+        let lost = Bytes(self.lost.since(event.tp_lost.wrapping_sub(lost)));
+        let since = Bytes(self.delivered.since(event.prior_delivered));
         let valid = event.delivered > 0 && event.interval_us > 0;
         let mut sample = RateSample::default();
+        sample.delivered = if event.delivered > 0 {
+            // The sample's segments are the newest: tcp_rate_gen() takes delivered - prior_delivered.
+            Bytes(self.delivered.since(event.tp_delivered.wrapping_sub(event.delivered as u32)))
+        } else {
+            Bytes::ZERO
+        };
         if valid {
             let interval = event.interval_us as u64;
-            let delivered = (event.delivered as u64 * mss).min(u64::MAX / BITS_PER_MICROSECOND);
+            let delivered = sample.delivered.get().min(u64::MAX / BITS_PER_MICROSECOND);
             sample.delivery_rate = Rate::from_bits_per_second(delivered * BITS_PER_MICROSECOND / interval);
             sample.interval = Duration::from_microseconds(interval);
         }
-        sample.delivered = bytes(event.delivered.max(0) as u32);
-        let (counted, payload) = &mut self.delivered;
-        *payload += u64::from(event.tp_delivered.wrapping_sub(*counted)) * mss;
-        *counted = event.tp_delivered;
-        let since = bytes(event.tp_delivered.wrapping_sub(event.prior_delivered));
-        sample.delivered_total = Bytes(*payload);
+        sample.delivered_total = Bytes(self.delivered.bytes());
         sample.prior_delivered = sample.delivered_total.saturating_sub(since);
         sample.newly_acked = bytes(event.acked_sacked);
         sample.newly_lost = bytes(event.losses.max(0) as u32);
-        sample.lost = bytes(lost);
+        sample.lost = lost;
         // A stock kernel does not store the flight size with a segment: without reordering it is
         // what has been delivered or lost since the segment left.
-        sample.tx_in_flight =
-            bytes(event.tp_delivered.wrapping_sub(event.prior_delivered).wrapping_add(lost));
+        sample.tx_in_flight = since + lost;
         sample.is_app_limited = event.app_limited != 0;
         sample
     }
