@@ -40,12 +40,23 @@ INLINE s32 flags_of_ack(struct flow *flow)
 	return flag;
 }
 
+/* Segments for which an ACK may raise the window. Where reordering is known, Linux also counts those
+ * that a duplicate ACK reports (tcp_may_raise_cwnd); for the algorithm they count with the next. */
+INLINE u32 may_raise(struct flow *flow, u32 acked)
+{
+	acked += flow->sacked;
+	flow->sacked = 0;
+	return acked;
+}
+
 /* The state changes, after the event. tcp_enter_loss() leaves a window of what is still in flight,
  * and one segment: the algorithm's own window begins at that one. */
 INLINE void note_state(struct tcp_sock *tp, struct flow *flow, u8 state)
 {
 	flow->extra = state == LOSS && tp->snd_cwnd ? tp->snd_cwnd - 1 : state == OPEN ? flow->extra : 0;
 	flow->given = 0;
+	if (state >= CWR)
+		flow->sacked = 0;
 	flow->lowered &= state <= DISORDER;
 	flow->state = state;
 }

@@ -150,12 +150,12 @@ INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 		__sync_fetch_and_add(&all->fallbacks, 1);
 }
 
-/* The newest answer. */
-INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags)
+/* The newest answer. `delivered` counts the segments that may raise the window, this ACK's included. */
+INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags, u32 delivered)
 {
 	struct tcp_sock *tp = tcp_of(sk);
 	u32 cwnd = ONCE(slot->cwnd), ssthresh = ONCE(slot->ssthresh), slope = ONCE(slot->slope);
-	u32 since = tp->delivered - ONCE(slot->delivered);
+	u32 since = delivered - ONCE(slot->delivered);
 	u64 pacing = ONCE(slot->pacing);
 
  /* An atomic fetch-and-add is a full barrier: `began` is read after the rest. */
@@ -167,9 +167,14 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	if (flow->number != answers)
 		slot->late++;
 	if (answers >= flow->floor) {
-  /* Predicted growth from this ACK and from those not answered yet. */
+  /* Predicted growth from this ACK and from those not answered yet, while the window limits. */
+		bool limited = is_limited(tp);
+
 		if (flags & EXTRAPOLATE && flow->state != CWR && flow->state != RECOVERY && since < 1u << 20) {
 			u32 grown = cwnd + (u32)(((u64)since * slope) >> 16);
+
+			if (!limited)
+				grown = MIN(grown, MAX(tp->snd_cwnd, cwnd));
 			cwnd = cwnd < ssthresh ? MIN(grown, MAX(ssthresh, cwnd)) : grown;
 		}
 		tp->snd_ssthresh = ssthresh;

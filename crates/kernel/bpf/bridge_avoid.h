@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /* Decided in user space, without cong_control: an algorithm that only sets a window. */
 
-/* Applies the newest answer, if one is to be had. True if Reno is in control instead. */
-INLINE bool follow(struct sock *sk, struct flow *flow, struct slot *slot)
+/* Applies the newest answer, if one is to be had, at an ACK that newly delivered this many segments.
+ * True if Reno is in control instead. */
+INLINE bool follow(struct sock *sk, struct flow *flow, struct slot *slot, u32 newly)
 {
 	u32 flags;
 	u64 answers = answers_of(flow, slot, &flags);
@@ -11,7 +12,7 @@ INLINE bool follow(struct sock *sk, struct flow *flow, struct slot *slot)
 		watch(sk, flow, slot, answers, flags, ktime());
 	if (!slot || !answers || flow->fallback)
 		return 1;
-	apply(sk, flow, slot, answers, flags);
+	apply(sk, flow, slot, answers, flags, flow->delivered + newly);
 	return 0;
 }
 
@@ -82,7 +83,7 @@ int see_ack(u64 *context)
 		return 0;
  /* The kernel reduces towards the threshold, which the answer to the loss sets. */
 	if (is_reducing(flow))
-		follow(sk, flow, slot_of(flow));
+		follow(sk, flow, slot_of(flow), tp->delivered - flow->delivered);
 	report(sk, ACK, flags_of_ack(flow), tp->delivered - flow->delivered, NULL);
 	return 0;
 }
@@ -95,9 +96,9 @@ int control_window(u64 *context)
 	struct tcp_sock *tp = tcp_of(sk);
 	struct flow *flow = flow_of(sk);
 	struct slot *slot = slot_at_last(sk, flow);
-	u32 cwnd = tp->snd_cwnd;
+	u32 cwnd = tp->snd_cwnd, limited = is_limited(tp) ? LIMITED : 0;
 
-	if (follow(sk, flow, slot)) {
+	if (follow(sk, flow, slot, acked)) {
 		if (slot)
 			slot->fallback_acks++;
 		flow->target = reno(tp, flow, FLAG_SND_UNA_ADVANCED, acked);
@@ -106,7 +107,7 @@ int control_window(u64 *context)
 	} else if (ONCE(slot->answers) < flow->floor) {
   /* A change not answered yet: from the window that the kernel left. */
 		flow->target = cwnd;
-		if (cwnd < tp->snd_ssthresh && BITS(tp, is_cwnd_limited))
+		if (cwnd < tp->snd_ssthresh && limited)
 			flow->target = MIN(cwnd + acked, tp->snd_ssthresh);
 		tp->snd_cwnd = MIN(MAX(flow->target, 1u), tp->snd_cwnd_clamp);
 		flow->given = 0;
@@ -114,7 +115,9 @@ int control_window(u64 *context)
 		raise_window(tp, flow, acked);
 	}
 	if (flow->pending)
-		report(sk, ACK, flags_of_ack(flow), acked, NULL);
+		report(sk, ACK, flags_of_ack(flow), may_raise(flow, acked) | limited, NULL);
+	else
+		flow->sacked += acked;
 	if (slot)
 		slot->number = flow->number;
 	return 0;

@@ -10,6 +10,7 @@ int change_state(u64 *context)
 
 	report(sk, STATE, 0, new_state, NULL);
 	flow->asked = 0;
+	enters_recovery(tcp_of(sk), new_state, flags_of(flow));
 	if (new_state == RECOVERY || new_state == CWR) {
 		flow->prr_delivered = 0;
   /* Whether CWR is due to a CE mark shows at the next ACK. */
@@ -57,7 +58,7 @@ int control_window(u64 *context)
 	struct flow *flow = flow_of(sk);
 	struct slot *slot = slot_at_last(sk, flow);
 	u64 now = ktime(), answers;
-	u32 flags, cwnd;
+	u32 flags, cwnd, limited = is_limited(tp) ? LIMITED : 0;
 
 	answers = answers_of(flow, slot, &flags);
 	if (slot)
@@ -65,7 +66,7 @@ int control_window(u64 *context)
 	flow->last = now;
 	flow->last_jiffies = jiffies64();
 	if (slot && answers && !flow->fallback) {
-		apply(sk, flow, slot, answers, flags);
+		apply(sk, flow, slot, answers, flags, tp->delivered);
 	} else {
 		flags = PRR;
 		if (slot)
@@ -85,7 +86,7 @@ int control_window(u64 *context)
 	tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp);
 	if (!flow->paced || flow->fallback)
 		size_bursts(sk);
-	report(sk, ACK, flag, 0, rs);
+	report(sk, ACK, flag, limited, rs);
 	if (slot)
 		slot->number = flow->number;
 	return 0;

@@ -31,6 +31,12 @@ INLINE void describe_sample(struct event *e, const struct rate_sample *rs)
 	}
 }
 
+/* Whether the window limits the sender, by the kernel's rule, tcp_is_cwnd_limited(). */
+INLINE bool is_limited(struct tcp_sock *tp)
+{
+	return BITS(tp, is_cwnd_limited) || (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
 /* An ACK without a rate sample, which only cong_control receives. */
 INLINE void describe_ack(struct event *e, struct tcp_sock *tp, s32 rtt_us, u32 newly)
 {

@@ -10,6 +10,7 @@
 	s32 rtt_us;		/* newest sample not reported yet; -1: none */            \
 	u32 given;		/* window as last set; 0: the kernel may have changed it */ \
 	u32 extra;		/* segments in flight at a timeout */                     \
+	u32 sacked;		/* segments that may raise the window with the next ACK */ \
 	u8 pending : 1;		/* an ACK is not reported yet */                          \
 	u8 marked : 1;		/* the ACK echoes a CE mark */                            \
 	u8 resumed : 1;		/* a restart of the window was reported */                \

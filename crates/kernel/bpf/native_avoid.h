@@ -95,7 +95,9 @@ int control_window(u64 *context)
 
 	if (state) {
 		if (flow->pending)
-			tell_ack(sk, flow, state, acked);
+			tell_ack(sk, flow, state, may_raise(flow, acked));
+		else
+			flow->sacked += acked;
 		raise_window(tp, flow, acked);
 		return 0;
 	}

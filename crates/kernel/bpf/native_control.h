@@ -16,6 +16,7 @@ int change_state(u64 *context)
 		if (new_state != CWR)
 			apply(sk, flow, &state->now.decision);
 	}
+	enters_recovery(tcp_of(sk), new_state, state ? state->now.decision.flags : PRR);
 	if (new_state == RECOVERY || new_state == CWR)
 		flow->prr_delivered = 0;
 	else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR))

@@ -14,7 +14,7 @@ INLINE u32 reno(struct tcp_sock *tp, struct flow *flow, int flag, u32 acked)
 	if (!(flag & FLAG_SND_UNA_ADVANCED) || !acked)
 		return cwnd;
 	if (cwnd < tp->snd_ssthresh)
-		return BITS(tp, is_cwnd_limited) || cwnd < 2 * tp->max_packets_out ? MIN(cwnd + acked, MAX(tp->snd_ssthresh, cwnd + 1)) : cwnd;
+		return is_limited(tp) ? MIN(cwnd + acked, MAX(tp->snd_ssthresh, cwnd + 1)) : cwnd;
 	if (!BITS(tp, is_cwnd_limited))
 		return cwnd;
 	flow->count += acked;

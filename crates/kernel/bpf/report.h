@@ -6,6 +6,8 @@
 #include "describe.h"
 #include "flow.h"
 
+#define LIMITED (1u << 31)
+
 struct {
 	NUMBER(type, MAP_ARRAY);
 	NUMBER(map_flags, MMAPABLE);
@@ -76,8 +78,8 @@ INLINE void lost(struct flow *flow, struct control *all)
 	__sync_fetch_and_add(&all->lost_events, 1);
 }
 
-/* `more` is the new state of STATE; of START, whether the window restarts; of an ACK without `rs`,
- * the segments that it newly delivered. Not inlined: it is half of the object, and has six callers;
+/* `more` is the new state of STATE; of START, whether the window restarts; of an ACK, LIMITED if the
+ * window before it limited the sender, and without `rs` the segments that it newly delivered. Not inlined: it is half of the object, and has six callers;
  * device programs have none. */
 static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s32 flag, u32 more, const struct rate_sample *rs)
 {
@@ -117,12 +119,15 @@ static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s
 		e->delivered = flow->asked;
 #ifdef WINDOW
 	if (kind == ACK) {
-		describe_ack(e, tcp_of(sk), flow->rtt_us, more);
+		describe_ack(e, tcp_of(sk), flow->rtt_us, more & ~LIMITED);
 		flow->rtt_us = -1;
 		flow->delivered = tcp_of(sk)->delivered;
 	}
 #endif
 	describe_connection(e, sk);
+ /* The window in force may have grown already. */
+	if (kind == ACK)
+		e->cwnd_limited = more >> 31;
 	ring_submit(e, ONCE(all->quiet) ? NO_WAKEUP : 0);
 	return 0;
 }

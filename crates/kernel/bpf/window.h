@@ -28,6 +28,14 @@ INLINE u32 reduced(struct tcp_sock *tp, struct flow *flow, int flag, const struc
 	return flight + MAX(count, least);
 }
 
+/* If the reordering timer finds a loss, tcp_rack_reo_timeout() retransmits before any ACK: a window
+ * of one segment more than in flight, as tcp_cwnd_reduction() sets there but with cong_control. */
+INLINE void enters_recovery(struct tcp_sock *tp, u8 state, u32 flags)
+{
+	if (state == RECOVERY && flags & PRR)
+		tp->snd_cwnd = flight_of(tp) + 1;
+}
+
 /* Linux restarts the window after idle (RFC 5681, section 4.1) for no algorithm with cong_control.
  * Like tcp_cwnd_restart(): halved for each timeout of the pause. A paced flow that the application
  * does not limit has been held by the pacer. True if the window has changed. */

@@ -81,8 +81,8 @@ pub struct Flow<C> {
     /// A window reduction whose cause, CE mark or loss, the next ACK shows: FlightSize and lost
     /// bytes at its start.
     reduction: Option<(Bytes, Bytes)>,
-    /// Recovery has ended; reported after the ACK that ended it.
-    ended: bool,
+    /// The state that has ended, reported after the ACK that ended it; `OPEN` for none.
+    ended: u8,
     /// Increase of the window per delivered segment at the last ACK.
     slope: f64,
     /// Options, once a segment has carried one.
@@ -119,8 +119,10 @@ pub fn setup(first: &KernelEvent) -> Setup {
 impl<C: Control> Flow<C> {
     /// Starts a connection at its first event. `control` makes its algorithm.
     pub fn new(first: &KernelEvent, control: impl FnOnce(Setup) -> C) -> Self {
+        let control = control(setup(first));
         Self {
-            control: control(setup(first)),
+            slope: first_slope(control.controller()),
+            control,
             began: first.now,
             acked: (first.bytes_acked, first.bytes_acked),
             last: *first,
@@ -132,8 +134,7 @@ impl<C: Control> Flow<C> {
             duplicates: 0,
             sent: first.data_segs_out,
             reduction: None,
-            ended: false,
-            slope: 0.0,
+            ended: state::OPEN,
             #[cfg(not(target_arch = "bpf"))]
             exchange: None,
             #[cfg(not(target_arch = "bpf"))]
@@ -210,8 +211,8 @@ impl<C: Control> Flow<C> {
             kind::STATE => self.on_state(event, now),
             kind::UNDO => {
                 self.reduction = None;
-                self.slope = 0.0;
                 self.tell(SpuriousLoss::new(now));
+                self.slope = first_slope(self.control.controller());
             }
             kind::START => {
                 self.resume(event, now);
@@ -238,6 +239,7 @@ impl<C: Control> Flow<C> {
             _ => Duration::from_picoseconds(u64::MAX),
         };
         self.tell(Resumed::new(now, microseconds(event.interval_us.max(0) as u32), timeout));
+        self.slope = first_slope(self.control.controller());
     }
 
     #[cfg(target_arch = "bpf")]
@@ -348,8 +350,8 @@ impl<C: Control> Flow<C> {
             (told.in_flight, told.marked, told.rate) = (bytes(in_flight(event)), marked, rate);
             self.tell(told);
         }
-        if self.ended {
-            self.ended = false;
+        if self.ended != state::OPEN {
+            self.ended = state::OPEN;
             self.tell(RecoveryEnded::new(now));
         }
     }
@@ -364,8 +366,9 @@ impl<C: Control> Flow<C> {
         self.duplicates = 0;
         let before = self.control.controller().snapshot();
         let slow_start = before.cwnd_segments < before.ssthresh_segments;
-        let recovering =
-            matches!(event.state, state::CWR | state::RECOVERY) || self.ended || self.echoes_mark(event);
+        // After a timeout the window grows again; the ACK that ends it counts, too.
+        let is_reducing = |state| matches!(state, state::CWR | state::RECOVERY);
+        let recovering = is_reducing(event.state) || is_reducing(self.ended) || self.echoes_mark(event);
         let total = self.acknowledged();
         let mut told = Acknowledged::new(now, Bytes(size));
         told.acknowledged_total = Bytes(total);
@@ -393,21 +396,24 @@ impl<C: Control> Flow<C> {
         let bytes = |segments: u32| Bytes(u64::from(segments) * u64::from(event.mss));
         let flight_size = bytes(event.packets_out);
         let lost = bytes(event.lost_out);
-        self.slope = 0.0;
+        if matches!(event.new_state, state::CWR | state::RECOVERY) {
+            self.slope = 0.0;
+        }
         match event.new_state {
             state::CWR if event.state < state::CWR => self.reduction = Some((flight_size, lost)),
             state::RECOVERY if event.state < state::CWR => self.tell_loss(now, flight_size, lost),
             state::LOSS => {
                 self.reduction = None;
-                self.ended = false;
+                self.ended = state::OPEN;
                 // tcp_enter_loss() asks for a threshold once for a flight: not when the timer
                 // expires again, nor while a reduction of this flight lasts.
                 let repeated = event.delivered == 0;
                 let mut timeout = Timeout::new(now, flight_size);
                 timeout.repeated = repeated;
                 self.tell(timeout);
+                self.slope = first_slope(self.control.controller());
             }
-            state::OPEN | state::DISORDER if event.state >= state::CWR => self.ended = true,
+            state::OPEN | state::DISORDER if event.state >= state::CWR => self.ended = event.state,
             _ => {}
         }
     }
@@ -443,6 +449,12 @@ impl<C: Control> Flow<C> {
         sample.is_app_limited = event.app_limited != 0;
         sample
     }
+}
+
+/// Growth per delivered segment before an ACK has shown it: one in slow start, and none outside.
+fn first_slope<A: Composition>(controller: &Controller<A>) -> f64 {
+    let state = controller.snapshot();
+    if controller.only_grows() && state.cwnd_segments < state.ssthresh_segments { 1.0 } else { 0.0 }
 }
 
 /// Segments in flight, as `tcp_packets_in_flight` counts them.
