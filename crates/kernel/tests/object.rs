@@ -114,7 +114,9 @@ fn the_object_is_what_its_source_compiles_to() {
     let out = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let made = Command::new("sh").arg(folder.join("build.sh")).arg(out).status().expect("a shell");
     assert!(made.success());
-    for (name, object) in [("bridge", BRIDGE), ("window", WINDOW), ("tap", TAP), ("edge", EDGE), ("options", OPTIONS)] {
+    for (name, object) in
+        [("bridge", BRIDGE), ("window", WINDOW), ("tap", TAP), ("edge", EDGE), ("options", OPTIONS)]
+    {
         let made = std::fs::read(out.join(format!("{name}.bpf.o"))).expect("made");
         assert!(made == object, "{name}: make kernel-object compiles it again");
     }
