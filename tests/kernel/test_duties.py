@@ -63,7 +63,8 @@ def test_a_window_restarts_after_idle(controls: dict[str, str]) -> None:
         assert max(windows(transfer, 0, 0.5)) > 60, way
         # The first sample may be a round trip late on a busy machine.
         assert min(windows(transfer, 5.5, 5.7)) <= 20, way
-        assert max(windows(transfer, 5.7, 6.0)) > 60, way
+        # Back to the threshold, which kept three quarters of the window.
+        assert max(windows(transfer, 5.7, 6.0)) >= 0.7 * transfer.ssthresh[-1], way
 
 
 def test_a_window_is_kept_where_the_sysctl_says_so(controls: dict[str, str]) -> None:
