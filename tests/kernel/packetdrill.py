@@ -43,6 +43,7 @@ ARGUMENTS = (
     "--tolerance_usecs=14000 --send_omit_free --ip_version=ipv4 --local_ip=192.168.0.1 --gateway_ip=192.168.0.1"
     " --netmask_ip=255.255.0.0 --remote_ip=192.0.2.1 -D CMSG_LEVEL_IP=SOL_IP -D CMSG_TYPE_RECVERR=IP_RECVERR"
 )
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 ALLOWED = Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 #: Seconds that a script may take.
 LONGEST = 60
@@ -105,8 +106,7 @@ def outside(algorithm: str) -> Iterator[str]:
     command = [sys.executable, "-m", "selfclock", "kernel", "run", "--algorithm", algorithm, "--name", name]
     with subprocess.Popen([*command, "--woken", "--realtime"], stdout=subprocess.DEVNULL) as process:
         try:
-            available = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
-            while name not in available.read_text().split():
+            while name not in AVAILABLE.read_text().split():
                 time.sleep(0.05)
                 if process.poll() is not None:
                     raise SystemExit(f"kernel run ended with status {process.returncode}")
@@ -138,6 +138,8 @@ def table(clone: Path, algorithm: str, label: str, ways: list[str]) -> None:
         with tempfile.TemporaryDirectory() as temporary, WAYS[way](algorithm if way == "kernel" else label) as name:
             folder = copied(tests, name, Path(temporary, "net"))
             results[way] = [passes(program, folder / "tcp" / script) for script in names]
+            if name not in AVAILABLE.read_text().split():
+                raise SystemExit(f"{name} was unloaded meanwhile")
     print(f"\n| {label}: script | {' | '.join(ways)} |\n|{' --- |' * (len(ways) + 1)}", flush=True)
     for number, script in enumerate(names):
         cells = ["fail" if results[way][number] else "pass" for way in ways]
