@@ -151,7 +151,9 @@ fn another_algorithm_answers_otherwise() {
         panic!("it halves something else")
     };
     assert_ne!(difference.recorded, difference.answered);
-    assert_eq!((difference.event.kind, difference.event.new_state), (kind::STATE, state::RECOVERY));
+    // At a loss, or at the ACK that shows that CWR is due to one.
+    let event = difference.event;
+    assert!(event.state.max(event.new_state) >= state::CWR, "{event:?}");
     let said = LogError::Differs(difference).to_string();
     assert!(said.starts_with("event ") && said.contains("on record"), "{said}");
 }
