@@ -21,7 +21,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
   laws faults quic-scorecards quic-others transports \
-  kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object \
+  kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench journal-faults nightly
 
@@ -66,6 +66,9 @@ help:
 	@echo 'make kernel-native-qemu  every compiled algorithm in an emulated kernel, which is downloaded;'
 	@echo '                         needs qemu-system-x86 and busybox-static'
 	@echo 'make kernel-validation   the figures of docs/kernel.md; needs root, 12 minutes on an idle machine'
+	@echo 'make packetdrill PACKETDRILL=FOLDER'
+	@echo '                         the scripts of a built clone of google/packetdrill with CUBIC and Reno'
+	@echo '                         of the kernel and of the library; as root'
 	@echo 'make kernel-object       recompile the kernel part; needs the clang and llvm versions'
 	@echo '                         in crates/kernel/bpf/COMPILER'
 	@echo 'make kernel-objects      recompile the algorithms that decide in the kernel; needs the same'
@@ -400,6 +403,11 @@ kernel-native-qemu:
 
 kernel-validation: build
 	$(BIN)/python tests/kernel/validation.py
+
+# On a folder where https://github.com/google/packetdrill is cloned and built.
+packetdrill: build
+	@test -n "$(PACKETDRILL)" || { echo 'which clone? make packetdrill PACKETDRILL=FOLDER' >&2; exit 1; }
+	$(BIN)/python tests/kernel/packetdrill.py $(PACKETDRILL)
 
 kernel-object:
 	crates/kernel/bpf/build.sh

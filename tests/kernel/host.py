@@ -28,7 +28,7 @@ PORT = 5001
 #: Sampling interval of a connection, s.
 INTERVAL = 0.01
 #: Offsets in struct tcp_info.
-RTT, SSTHRESH, CWND, RETRANSMITS, ACKED = 68, 76, 80, 100, 120
+RTT, SSTHRESH, CWND, RETRANSMITS, PACING, ACKED = 68, 76, 80, 100, 104, 120
 
 SYSCTLS = {"tcp_congestion_control": "reno", "tcp_no_metrics_save": "1"}
 
@@ -69,26 +69,27 @@ def serve() -> None:
 
 def send(order: dict[str, Any]) -> dict[str, Any]:
     """Send for this many seconds; return the kernel's reports on the connection meanwhile."""
-    pause, size = order.get("pause", 0.0), order.get("block") or 1 << 16
+    pause, size, bulk = order.get("pause", 0.0), order.get("block") or 1 << 16, order.get("bulk", 0.0)
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
         if order.get("mss"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, order["mss"])
         connection.connect((order["to"], PORT))
         connection.setblocking(False)
-        samples: list[tuple[float, int, int, int, int, int]] = []
-        block, began = bytes(size), time.monotonic()
+        samples: list[tuple[float, int, int, int, int, int, int]] = []
+        whole, began = bytes(max(size, 1 << 16)), time.monotonic()
         sent, looked = 0, -1.0
         while (now := time.monotonic() - began) < order["seconds"]:
             if now - looked >= INTERVAL:
                 looked = now
                 info = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 256)
                 u32 = [struct.unpack_from("I", info, at)[0] for at in (RTT, SSTHRESH, CWND, RETRANSMITS)]
-                samples.append((now, *u32, struct.unpack_from("Q", info, ACKED)[0]))
+                u64 = [struct.unpack_from("Q", info, at)[0] for at in (ACKED, PACING)]
+                samples.append((now, *u32, *u64))
             # With a pause: half a second of sending, then a silence of that length.
             if not pause or now % (0.5 + pause) < 0.5:
                 with contextlib.suppress(BlockingIOError):
-                    sent += connection.send(block)
+                    sent += connection.send(whole if now < bulk else whole[:size])
             time.sleep(0.002)
         control = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).split(b"\0")[0].decode()
         # Unsent data is discarded.

@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,13 +33,14 @@ class Transfer:
     """A connection as described by its sender's kernel every 10 ms."""
 
     control: str
-    #: s, and then: us, segments, segments, segments, bytes.
+    #: s, and then: us, segments, segments, segments, bytes, bytes/s.
     time: list[float]
     rtt_us: list[int]
     ssthresh: list[int]
     cwnd: list[int]
     retransmits: list[int]
     acked: list[int]
+    pacing: list[int] = field(default_factory=list)
 
     def acked_at(self, time: float) -> int:
         """Return the bytes acknowledged by this time."""
@@ -164,9 +165,14 @@ class Path2:
         for host in self.hosts:
             host.close()
 
-    def begin(self, control: str, seconds: float, pause: float = 0.0, mss: int = 0, block: int = 0) -> int:
-        """Start a transfer under a congestion control, in writes of `block` bytes; return its number."""
-        order = {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block}
+    def begin(
+        self, control: str, seconds: float, pause: float = 0.0, mss: int = 0, block: int = 0, bulk: float = 0.0
+    ) -> int:
+        """Start a transfer under a congestion control; return its number.
+
+        It writes `block` bytes every 2 ms, after `bulk` seconds of as much as the connection takes.
+        """
+        order = {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block, "bulk": bulk}
         return self.hosts[0].begin("send", to=ADDRESSES[1], **order)
 
     def end(self, number: int) -> Transfer:

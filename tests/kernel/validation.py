@@ -166,10 +166,13 @@ def million(_runs: int, seconds: float) -> None:
 
 
 def program_time() -> tuple[int, int]:
-    """Return total time (ns) and calls of `cong_control` in all programs: with kernel.bpf_stats_enabled."""
+    """Return total time (ns) of the programs at ACKs, and the number of ACKs: with kernel.bpf_stats_enabled."""
     listed = subprocess.run(["bpftool", "prog", "show", "-j"], capture_output=True, text=True, check=True).stdout
-    own = [one for one in json.loads(listed) if one.get("name") == "cong_control"]
-    return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in own)
+    every = json.loads(listed)
+    own = [one for one in every if one.get("name") in {"cong_control", "cong_avoid", "in_ack_event", "pkts_acked"}]
+    # One of these per ACK.
+    acks = [one for one in own if one["name"] in {"cong_control", "pkts_acked"}]
+    return sum(one.get("run_time_ns", 0) for one in own), sum(one.get("run_cnt", 0) for one in acks)
 
 
 def rate(_runs: int, seconds: float) -> None:

@@ -3,7 +3,11 @@
  * there through a ring buffer; the answer comes back through a slot of an array. A flow without
  * answers falls back to Reno. */
 #include "report.h"
+#ifdef WINDOW
+#include "avoid.h"
+#else
 #include "window.h"
+#endif
 
 char gpl[] SEC("license") = "GPL";
 
@@ -38,8 +42,15 @@ int begin(u64 *context)
 	struct control *all = the_control();
 
 	*flow = (struct flow){ .slot = NO_SLOT, .target = tcp_of(sk)->snd_cwnd, .since = ktime() };
-	flow->initial = flow->target;
 	flow->last = flow->since;
+	flow->last_jiffies = jiffies64();
+#ifdef WINDOW
+	flow->rtt_us = -1;
+	flow->acked = tcp_of(sk)->bytes_acked;
+	flow->delivered = tcp_of(sk)->delivered;
+#else
+	flow->initial = flow->target;
+#endif
 	if (!all)
 		return 0;
 	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
@@ -82,27 +93,30 @@ INLINE void barrier(void)
 	__sync_fetch_and_add((volatile u64 *)&word, 0);
 }
 
-/* Number of the newest answer, 0 without one: read before the rest, which user space writes before
- * it. */
-INLINE u64 answers_of(struct flow *flow, struct slot *slot)
+/* Number of the newest answer, 0 without one, and its flags: the number is read before the rest,
+ * which user space writes before it. */
+INLINE u64 answers_of(struct flow *flow, struct slot *slot, u32 *flags)
 {
-	u64 answers;
+	u64 answers = 0;
 
-	if (!slot || ONCE(slot->id) != flow->id)
-		return 0;
-	answers = ONCE(slot->answers);
-	barrier();
+	*flags = PRR;
+	if (slot && ONCE(slot->id) == flow->id) {
+		answers = ONCE(slot->answers);
+		barrier();
+		if (answers)
+			*flags = ONCE(slot->flags);
+	}
 	return answers;
 }
 
 /* Flags of the newest answer; without one Reno's. */
 INLINE u32 flags_of(struct flow *flow)
 {
-	struct slot *slot = slot_of(flow);
+	u32 flags;
 
-	if (!slot || flow->fallback || !answers_of(flow, slot))
+	if (flow->fallback || !answers_of(flow, slot_of(flow), &flags))
 		return PRR | RESTART;
-	return ONCE(slot->flags);
+	return flags;
 }
 
 /* Called at the beginning of a reduction, before user space can react: half the window until its
@@ -114,31 +128,11 @@ int threshold(u64 *context)
 	struct flow *flow = flow_of(sk);
 	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
 
+	flow->asked = 1;
 	if (!(flags_of(flow) & PRR))
 		return tcp_of(sk)->snd_ssthresh;
 	flow->target = half;
 	return half;
-}
-
-SEC("struct_ops/set_state")
-int change_state(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	u8 new_state = context[1];
-
-	report(sk, STATE, 0, new_state, NULL);
-	if (new_state == RECOVERY || new_state == CWR) {
-		flow->prr_delivered = 0;
-  /* Whether CWR is due to a CE mark shows at the next ACK. */
-		flow->floor = flow->number + (new_state == CWR);
-	} else if (new_state == LOSS) {
-		flow->floor = flow->number;
-	} else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR)) {
-		tcp_of(sk)->snd_cwnd = MAX(flow->target, 1u);
-	}
-	flow->state = new_state;
-	return 0;
 }
 
 SEC("struct_ops/undo_cwnd")
@@ -152,29 +146,10 @@ int undo(u64 *context)
 	report(sk, UNDO, 0, 0, NULL);
 	flow->target = cwnd;
 	flow->floor = flow->number;
+#ifdef WINDOW
+	flow->extra = flow->given = flow->lowered = 0;
+#endif
 	return cwnd;
-}
-
-/* A segment leaves while nothing is in flight. On paths of microseconds that is half of all events,
- * so it is reported only after one RTT of idle time, where it is a restart. An answer would come when
- * the flight has left: the window restarts here, and the answers of before no longer hold. */
-SEC("struct_ops/cwnd_event")
-int restart(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	struct tcp_sock *tp = tcp_of(sk);
-	u64 silence;
-
-	if (context[1] != CA_EVENT_TX_START || !flow->id)
-		return 0;
-	silence = ktime() - flow->last;
-	if (silence <= (u64)(tp->srtt_us >> 3) * 1000)
-		return 0;
-	report(sk, START, 0, 0, NULL);
-	if (flags_of(flow) & RESTART && restarts(tp, flow, silence))
-		flow->floor = flow->number;
-	return 0;
 }
 
 /* Watchdog: Reno takes over when no event has been answered for four round trips and 100 ms. */
@@ -201,12 +176,12 @@ INLINE void watch(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 		__sync_fetch_and_add(&all->fallbacks, 1);
 }
 
-/* The newest answer. */
-INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags)
+/* The newest answer. `delivered` counts the segments that may raise the window, this ACK's included. */
+INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 answers, u32 flags, u32 delivered)
 {
 	struct tcp_sock *tp = tcp_of(sk);
 	u32 cwnd = ONCE(slot->cwnd), ssthresh = ONCE(slot->ssthresh), slope = ONCE(slot->slope);
-	u32 since = tp->delivered - ONCE(slot->delivered);
+	u32 since = delivered - ONCE(slot->delivered);
 	u64 pacing = ONCE(slot->pacing);
 
 	slot->applied++;
@@ -219,9 +194,14 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	if (flow->number != answers)
 		slot->late++;
 	if (answers >= flow->floor) {
-  /* Predicted growth from this ACK and from those not answered yet. */
+  /* Predicted growth from this ACK and from those not answered yet, while the window limits. */
+		bool limited = is_limited(tp);
+
 		if (flags & EXTRAPOLATE && flow->state != CWR && flow->state != RECOVERY && since < 1u << 20) {
 			u32 grown = cwnd + (u32)(((u64)since * slope) >> 16);
+
+			if (!limited)
+				grown = MIN(grown, MAX(tp->snd_cwnd, cwnd));
 			cwnd = cwnd < ssthresh ? MIN(grown, MAX(ssthresh, cwnd)) : grown;
 		}
 		tp->snd_ssthresh = ssthresh;
@@ -239,54 +219,23 @@ INLINE void apply(struct sock *sk, struct flow *flow, struct slot *slot, u64 ans
 	}
 }
 
-SEC("struct_ops/cong_control")
-int control_window(u64 *context)
+/* A flow without a slot asks again now and then. */
+INLINE struct slot *slot_at_last(struct sock *sk, struct flow *flow)
 {
-	struct sock *sk = (struct sock *)context[0];
-	int flag = context[2];
-	const struct rate_sample *rs = (const struct rate_sample *)context[3];
-	struct tcp_sock *tp = tcp_of(sk);
-	struct flow *flow = flow_of(sk);
 	struct slot *slot = slot_of(flow);
-	u64 now = ktime(), answers;
-	u32 flags = PRR, cwnd;
 
 	if (!slot && !(flow->number % ASK_AGAIN) && take_slot(sk)) {
 		report(sk, INIT, 0, 0, NULL);
 		slot = slot_of(flow);
 	}
-	answers = answers_of(flow, slot);
-	if (answers)
-		flags = ONCE(slot->flags);
-	if (slot)
-		watch(sk, flow, slot, answers, flags, now);
-	flow->last = now;
-	if (slot && answers && !flow->fallback) {
-		apply(sk, flow, slot, answers, flags);
-	} else {
-		flags = PRR;
-		if (slot)
-			slot->fallback_acks++;
-		if (flow->state != CWR && flow->state != RECOVERY)
-			flow->target = reno(tp, flow, flag, rs->acked_sacked);
-	}
-
-	cwnd = flow->target;
-	if (flow->state == RECOVERY || flow->state == CWR) {
-		if (flags & PRR)
-			cwnd = reduced(tp, flow, flag, rs);
-	} else if (flow->state == LOSS && !flow->fallback && answers < flow->floor) {
-  /* A timeout not answered yet: slow start from the window the kernel left. */
-		cwnd = flow->target = tp->snd_cwnd + rs->acked_sacked;
-	}
-	tp->snd_cwnd = MIN(MAX(cwnd, 1u), tp->snd_cwnd_clamp);
-	if (!flow->paced || flow->fallback)
-		size_bursts(sk);
-	report(sk, ACK, flag, 0, rs);
-	if (slot)
-		slot->number = flow->number;
-	return 0;
+	return slot;
 }
+
+#ifdef WINDOW
+#include "bridge_avoid.h"
+#else
+#include "bridge_control.h"
+#endif
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops selfclock = {
@@ -298,6 +247,12 @@ struct tcp_congestion_ops selfclock = {
 	.set_state = (void *)change_state,
 	.undo_cwnd = (void *)undo,
 	.cwnd_event = (void *)restart,
+#ifdef WINDOW
+	.cong_avoid = (void *)control_window,
+	.in_ack_event = (void *)see_flags,
+	.pkts_acked = (void *)see_ack,
+#else
 	.cong_control = (void *)control_window,
+#endif
 	.name = "selfclock",
 };

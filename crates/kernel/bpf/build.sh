@@ -8,7 +8,12 @@ version=$(cat COMPILER)
 for program in "clang-$version" "llvm-strip-$version"; do
   command -v "$program" >/dev/null || { echo "the kernel part is compiled with $program: install it" >&2; exit 1; }
 done
+compile() { # NAME SOURCE [OPTION]
+  "clang-$version" -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror $3 -ffile-prefix-map="$PWD"=. -c "$2.bpf.c" -o "$out/$1.bpf.o"
+  "llvm-strip-$version" -g "$out/$1.bpf.o"
+}
 for part in bridge tap edge options; do
-  "clang-$version" -O2 -g -target bpf -mcpu=v3 -Wall -Wextra -Werror -ffile-prefix-map="$PWD"=. -c "$part.bpf.c" -o "$out/$part.bpf.o"
-  "llvm-strip-$version" -g "$out/$part.bpf.o"
+  compile "$part" "$part"
 done
+# For an algorithm that only sets a window.
+compile window bridge -DWINDOW

@@ -31,15 +31,53 @@ INLINE void describe_sample(struct event *e, const struct rate_sample *rs)
 	}
 }
 
-/* The retransmission timeout, us: __tcp_set_rto() of Linux before it rounds to jiffies. */
-INLINE u32 timeout_of(struct tcp_sock *tp) { return (tp->srtt_us >> 3) + tp->rttvar_us; }
-
-/* A restart from idle has no rate sample. In its place: the us since the last ACK, the
- * retransmission timeout, and whether the application, not the pacer or the receiver, was silent. */
-INLINE void describe_pause(struct event *e, struct tcp_sock *tp, u64 silence)
+/* Whether the window limits the sender, by the kernel's rule, tcp_is_cwnd_limited(). */
+INLINE bool is_limited(struct tcp_sock *tp)
 {
-	e->interval_us = (s32)MIN(silence / 1000, 0x7fffffffull);
-	e->rtt_us = timeout_of(tp);
+	return BITS(tp, is_cwnd_limited) || (tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * tp->max_packets_out);
+}
+
+/* An ACK without a rate sample, which only cong_control receives. */
+INLINE void describe_ack(struct event *e, struct tcp_sock *tp, s32 rtt_us, u32 newly)
+{
+	e->rtt_us = rtt_us;
+	e->acked_sacked = newly;
+	e->prior_in_flight = flight_of(tp) + newly;
+	e->app_limited = tp->app_limited != 0;
+}
+
+/* The pause before a segment leaves: how long nothing has left, and the retransmission timeout, in
+ * us. */
+struct pause { u64 idle, timeout; };
+
+/* From the kernel's own times, which are in jiffies. Their rate shows in the time since the last
+ * ACK, which was `silence` ns and began at `since`; a pause too short for that is no timeout, and
+ * the last segment left about a round trip before the last ACK. */
+INLINE struct pause pause_of(struct tcp_sock *tp, u64 silence, u32 since)
+{
+	u32 now = (u32)jiffies64(), srtt = tp->srtt_us >> 3;
+	u64 rate, hz, timeout = ((struct inet_connection_sock *)tp)->icsk_rto;
+
+	if (silence < 100000000)
+		return (struct pause){ silence / 1000 + srtt, srtt + tp->rttvar_us };
+	rate = (u64)(now - since) * 1000000000 / silence;
+	hz = rate < 175 ? 100 : rate < 275 ? 250 : rate < 650 ? 300 : 1000;
+	return (struct pause){ (u64)(now - tp->lsndtime) * 1000000 / hz, timeout * 1000000 / hz };
+}
+
+/* net.ipv4.tcp_slow_start_after_idle */
+INLINE bool restarts_after_idle(struct sock *sk)
+{
+	struct net *net = sk->__sk_common.skc_net.net;
+	return net->ipv4.sysctl_tcp_slow_start_after_idle != 0;
+}
+
+/* A restart from idle has no rate sample. In its place: the pause, whose timeout is 0 if the window
+ * does not restart, and whether the application, not the pacer or the receiver, was silent. */
+INLINE void describe_pause(struct event *e, struct tcp_sock *tp, struct pause pause, bool restart)
+{
+	e->interval_us = (s32)MIN(pause.idle, 0x7fffffffull);
+	e->rtt_us = restart ? (s32)MIN(pause.timeout, 0x7fffffffull) : 0;
 	e->app_limited = tp->app_limited != 0;
 }
 

@@ -22,6 +22,7 @@ static void *(*const map_lookup)(void *map, const void *key) = (void *)1;
 static u64 (*const ktime)(void) = (void *)5;
 static long (*const map_push)(void *map, const void *value, u64 flags) = (void *)87;
 static long (*const map_pop)(void *map, void *value) = (void *)88;
+static u64 (*const jiffies64)(void) = (void *)118;
 static void *(*const sk_storage)(void *map, void *sk, void *value, u64 flags) = (void *)107;
 static void *(*const ring_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*const ring_submit)(void *data, u64 flags) = (void *)132;

@@ -4,6 +4,7 @@
  * effect at once. */
 #include "native.h"
 #include "describe.h"
+#include "flow.h"
 
 char gpl[] SEC("license") = "GPL";
 
@@ -11,14 +12,20 @@ char gpl[] SEC("license") = "GPL";
 struct flow {
 	u64 id, number;
 	u64 last;		/* time of the last ACK */
+	u32 last_jiffies;	/* the same in jiffies */
 	u32 target;		/* the window decided on */
 	u32 initial;
 	u32 prr_delivered, count;
-	u8 state, paced;
+	u8 state, paced, asked;
+	FLOW_OF_WINDOW
 };
 _Static_assert(sizeof(struct flow) <= 104, "icsk_ca_priv");
 
+#ifdef WINDOW
+#include "avoid.h"
+#else
 #include "window.h"
+#endif
 
 /* A connection of the algorithm, FLOW_WORDS long. */
 struct state {
@@ -123,11 +130,20 @@ static __attribute__((noinline)) int describe(struct sock *sk, struct state *sta
 	e->flag = flag;
 	e->kind = how & 0xff;
 	e->state = flow->state;
-	e->new_state = how >> 8;
+	e->new_state = e->kind == STATE ? how >> 8 : 0;
 	e->fallback = 0;
 	describe_sample(e, rs);
 	if (e->kind == START)
-		describe_pause(e, tcp_of(sk), e->now - flow->last);
+		describe_pause(e, tcp_of(sk), pause_of(tcp_of(sk), e->now - flow->last, flow->last_jiffies), how >> 8 & 1);
+	if (e->kind == STATE)
+		e->delivered = flow->asked;
+#ifdef WINDOW
+	if (e->kind == ACK) {
+		describe_ack(e, tcp_of(sk), flow->rtt_us, how >> 32);
+		flow->rtt_us = -1;
+		flow->delivered = tcp_of(sk)->delivered;
+	}
+#endif
 	describe_connection(e, sk);
 	return 0;
 }
@@ -183,6 +199,12 @@ int begin(u64 *context)
 
 	*flow = (struct flow){ .target = tcp_of(sk)->snd_cwnd, .last = ktime() };
 	flow->initial = flow->target;
+	flow->last_jiffies = jiffies64();
+#ifdef WINDOW
+	flow->rtt_us = -1;
+	flow->acked = tcp_of(sk)->bytes_acked;
+	flow->delivered = tcp_of(sk)->delivered;
+#endif
 	if (!all)
 		return 0;
 	flow->id = __sync_fetch_and_add(&all->flows, 1) + 1;
@@ -222,32 +244,11 @@ int threshold(u64 *context)
 	struct state *state = state_of(sk);
 	u32 half = MAX(tcp_of(sk)->snd_cwnd >> 1, 2u);
 
+	flow_of(sk)->asked = 1;
 	if (state && !(state->now.decision.flags & PRR))
 		return tcp_of(sk)->snd_ssthresh;
 	flow_of(sk)->target = half;
 	return half;
-}
-
-SEC("struct_ops/set_state")
-int change_state(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	struct state *state = state_of(sk);
-	u8 new_state = context[1];
-
-	if (state) {
-		decide(sk, state, STATE | (u32)new_state << 8, 0, NULL);
-  /* Whether CWR is due to a CE mark shows at the next ACK. */
-		if (new_state != CWR)
-			apply(sk, flow, &state->now.decision);
-	}
-	if (new_state == RECOVERY || new_state == CWR)
-		flow->prr_delivered = 0;
-	else if (new_state == OPEN && (flow->state == RECOVERY || flow->state == CWR))
-		tcp_of(sk)->snd_cwnd = MAX(flow->target, 1u);
-	flow->state = new_state;
-	return 0;
 }
 
 SEC("struct_ops/undo_cwnd")
@@ -263,69 +264,17 @@ int undo(u64 *context)
 	} else {
 		flow->target = MAX(tcp_of(sk)->snd_cwnd, tcp_of(sk)->prior_cwnd);
 	}
+#ifdef WINDOW
+	flow->extra = flow->given = flow->lowered = 0;
+#endif
 	return MAX(flow->target, 1u);
 }
 
-/* A restart: a segment leaves while nothing is in flight, after one RTT of idle time. The decision
- * holds for this flight already. */
-SEC("struct_ops/cwnd_event")
-int restart(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	struct flow *flow = flow_of(sk);
-	struct tcp_sock *tp = tcp_of(sk);
-	struct state *state;
-	u64 silence;
-
-	if (context[1] != CA_EVENT_TX_START || !flow->id)
-		return 0;
-	silence = ktime() - flow->last;
-	if (silence <= (u64)(tp->srtt_us >> 3) * 1000)
-		return 0;
-	state = state_of(sk);
-	if (state) {
-		decide(sk, state, START, 0, NULL);
-		apply(sk, flow, &state->now.decision);
-		if (flow->state != CWR && flow->state != RECOVERY)
-			set_window(tp, flow->target);
-	} else {
-		restarts(tp, flow, silence);
-	}
-	return 0;
-}
-
-SEC("struct_ops/cong_control")
-int control_window(u64 *context)
-{
-	struct sock *sk = (struct sock *)context[0];
-	int flag = context[2];
-	const struct rate_sample *rs = (const struct rate_sample *)context[3];
-	struct tcp_sock *tp = tcp_of(sk);
-	struct flow *flow = flow_of(sk);
-	struct state *state = state_of(sk);
-	u32 flags = PRR, cwnd;
-
-	flow->last = ktime();
-	if (state) {
-		decide(sk, state, ACK, flag, rs);
-		apply(sk, flow, &state->now.decision);
-		flags = state->now.decision.flags;
-	} else {
-		struct native_control *all = the_control();
-
-		if (all)
-			__sync_fetch_and_add(&all->fallback_acks, 1);
-		if (flow->state != CWR && flow->state != RECOVERY)
-			flow->target = reno(tp, flow, flag, rs->acked_sacked);
-	}
-	cwnd = flow->target;
-	if (flags & PRR && (flow->state == RECOVERY || flow->state == CWR))
-		cwnd = reduced(tp, flow, flag, rs);
-	set_window(tp, cwnd);
-	if (!flow->paced)
-		size_bursts(sk);
-	return 0;
-}
+#ifdef WINDOW
+#include "native_avoid.h"
+#else
+#include "native_control.h"
+#endif
 
 SEC(".struct_ops.link")
 struct tcp_congestion_ops selfclock = {
@@ -337,6 +286,12 @@ struct tcp_congestion_ops selfclock = {
 	.set_state = (void *)change_state,
 	.undo_cwnd = (void *)undo,
 	.cwnd_event = (void *)restart,
+#ifdef WINDOW
+	.cong_avoid = (void *)control_window,
+	.in_ack_event = (void *)see_flags,
+	.pkts_acked = (void *)see_ack,
+#else
 	.cong_control = (void *)control_window,
+#endif
 	.name = "selfclock",
 };

@@ -4,6 +4,9 @@
 #define SELFCLOCK_REPORT_H
 
 #include "describe.h"
+#include "flow.h"
+
+#define LIMITED (1u << 31)
 
 struct {
 	NUMBER(type, MAP_ARRAY);
@@ -40,9 +43,14 @@ struct flow {
 	u64 floor;		/* an answer that knows less than this event is of before a reduction */
 	u64 applied;		/* number of the event whose answer is in force */
 	u64 last;		/* time of the last ACK */
-	u32 slot, target, initial;
-	u32 prr_delivered, count;
-	u8 state, fallback, paced, started;
+	u32 last_jiffies;	/* the same in jiffies */
+	u32 slot, target;
+	u32 count;
+	u8 state, fallback : 1, paced : 1, asked : 1;
+#ifndef WINDOW
+	u32 initial, prr_delivered;
+#endif
+	FLOW_OF_WINDOW
 };
 _Static_assert(sizeof(struct flow) <= 104, "icsk_ca_priv");
 _Static_assert(sizeof(struct slot) == 128 && sizeof(struct control) == 128, "a slot is two cache lines");
@@ -70,8 +78,10 @@ INLINE void lost(struct flow *flow, struct control *all)
 	__sync_fetch_and_add(&all->lost_events, 1);
 }
 
-/* Not inlined: it is half of the object, and has six callers; device programs have none. */
-static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s32 flag, u32 new_state, const struct rate_sample *rs)
+/* `more` is the new state of STATE; of START, whether the window restarts; of an ACK, LIMITED if the
+ * window before it limited the sender, and without `rs` the segments that it newly delivered. Not inlined: it is half of the object, and has six callers;
+ * device programs have none. */
+static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s32 flag, u32 more, const struct rate_sample *rs)
 {
 	struct flow *flow = flow_of(sk);
 	struct control *all = the_control();
@@ -100,12 +110,24 @@ static __attribute__((noinline, unused)) int report(struct sock *sk, u32 kind, s
 	e->flag = flag;
 	e->kind = kind;
 	e->state = flow->state;
-	e->new_state = new_state;
+	e->new_state = kind == STATE ? more : 0;
 	e->fallback = flow->fallback;
 	describe_sample(e, rs);
 	if (kind == START)
-		describe_pause(e, tcp_of(sk), now - flow->last);
+		describe_pause(e, tcp_of(sk), pause_of(tcp_of(sk), now - flow->last, flow->last_jiffies), more);
+	if (kind == STATE)
+		e->delivered = flow->asked;
+#ifdef WINDOW
+	if (kind == ACK) {
+		describe_ack(e, tcp_of(sk), flow->rtt_us, more & ~LIMITED);
+		flow->rtt_us = -1;
+		flow->delivered = tcp_of(sk)->delivered;
+	}
+#endif
 	describe_connection(e, sk);
+ /* The window in force may have grown already. */
+	if (kind == ACK)
+		e->cwnd_limited = more >> 31;
 	ring_submit(e, ONCE(all->quiet) ? NO_WAKEUP : 0);
 	return 0;
 }

@@ -18,7 +18,7 @@ struct event {
 	u64 pacing;		/* rate in force, bytes/s of payload */
 	u32 slot;
 	s32 flag;		/* of tcp_ack() */
-	s32 rtt_us, interval_us, delivered, losses;	/* -1: none; of START: see describe_pause() */
+	s32 rtt_us, interval_us, delivered, losses;	/* -1: none; of START and STATE: see src/event.rs */
 	u32 prior_delivered, acked_sacked, prior_in_flight;
 	u32 tp_delivered, tp_delivered_ce, tp_lost;
 	u32 packets_out, sacked_out, lost_out, retrans_out;

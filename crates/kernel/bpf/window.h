@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The parts that Linux leaves to an algorithm with cong_control: PRR, and the rate that sizes
- * bursts, the restart after idle; also Reno, for a flow whose algorithm does not answer. The includer
- * defines `struct flow`, which holds the target and the initial window. */
+/* The parts that Linux leaves to an algorithm with cong_control: PRR, the rate that sizes bursts,
+ * the restart after idle. The includer defines `struct flow`, which holds the target and the initial
+ * window. */
 #ifndef SELFCLOCK_WINDOW_H
 #define SELFCLOCK_WINDOW_H
 
-#include "describe.h"
+#include "reno.h"
 
 /* RFC 6937 with its slow-start bound, like tcp_cwnd_reduction() of Linux: one step of the window
  * towards its target. */
@@ -28,36 +28,25 @@ INLINE u32 reduced(struct tcp_sock *tp, struct flow *flow, int flag, const struc
 	return flight + MAX(count, least);
 }
 
-/* Reno, counting segments as tcp_reno_cong_avoid() does. */
-INLINE u32 reno(struct tcp_sock *tp, struct flow *flow, int flag, u32 acked)
+/* If the reordering timer finds a loss, tcp_rack_reo_timeout() retransmits before any ACK: a window
+ * of one segment more than in flight, as tcp_cwnd_reduction() sets there but with cong_control. */
+INLINE void enters_recovery(struct tcp_sock *tp, u8 state, u32 flags)
 {
-	u32 cwnd = tp->snd_cwnd;
-
-	if (!(flag & FLAG_SND_UNA_ADVANCED) || !acked)
-		return cwnd;
-	if (cwnd < tp->snd_ssthresh)
-		return BITS(tp, is_cwnd_limited) || cwnd < 2 * tp->max_packets_out ? MIN(cwnd + acked, MAX(tp->snd_ssthresh, cwnd + 1)) : cwnd;
-	if (!BITS(tp, is_cwnd_limited))
-		return cwnd;
-	flow->count += acked;
-	if (flow->count < cwnd)
-		return cwnd;
-	flow->count -= cwnd;
-	return cwnd + 1;
+	if (state == RECOVERY && flags & PRR)
+		tp->snd_cwnd = flight_of(tp) + 1;
 }
 
 /* Linux restarts the window after idle (RFC 5681, section 4.1) for no algorithm with cong_control.
- * Like tcp_cwnd_restart(): halved for each timeout of the pause. The last segment left about a round
- * trip before the last ACK, `silence` ns ago. A paced flow that the application does not limit has
- * been held by the pacer. True if the window has changed. */
-INLINE bool restarts(struct tcp_sock *tp, struct flow *flow, u64 silence)
+ * Like tcp_cwnd_restart(): halved for each timeout of the pause. A paced flow that the application
+ * does not limit has been held by the pacer. True if the window has changed. */
+INLINE bool restarts(struct tcp_sock *tp, struct flow *flow, struct pause pause)
 {
-	u64 idle = silence / 1000 + (tp->srtt_us >> 3), timeout = timeout_of(tp), halvings;
 	u32 cwnd = tp->snd_cwnd, least = MIN(flow->initial, cwnd);
+	u64 halvings;
 
-	if (!timeout || idle <= timeout || cwnd <= least || (flow->paced && !tp->app_limited))
+	if (!pause.timeout || pause.idle <= pause.timeout || cwnd <= least || (flow->paced && !tp->app_limited))
 		return 0;
-	halvings = (idle - 1) / timeout;
+	halvings = (pause.idle - 1) / pause.timeout;
 	tp->snd_ssthresh = MAX(tp->snd_ssthresh, (cwnd >> 1) + (cwnd >> 2));
 	tp->snd_cwnd = flow->target = MAX(cwnd >> MIN(halvings, 31ull), least);
 	return 1;
@@ -74,14 +63,6 @@ INLINE void size_bursts(struct sock *sk)
 	if (srtt)
 		rate /= srtt;
 	sk->sk_pacing_rate = MIN(rate, sk->sk_max_pacing_rate);
-}
-
-/* An unpaced algorithm must not inherit the pacing of the previous congestion control, unless the
- * application set a limit. */
-INLINE void unpace(struct sock *sk)
-{
-	if (sk->sk_pacing_status == PACING_NEEDED && sk->sk_max_pacing_rate == ~0ul)
-		sk->sk_pacing_status = PACING_NONE;
 }
 
 #endif

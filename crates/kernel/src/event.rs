@@ -142,12 +142,14 @@ pub mod kind {
     pub const INIT: u8 = 0;
     /// An ACK.
     pub const ACK: u8 = 1;
-    /// The state changes.
+    /// The state changes: `delivered` is 1 if the kernel has asked for a slow start threshold since
+    /// the last change, which it does once for a flight, else 0.
     pub const STATE: u8 = 2;
     /// The last reduction was spurious.
     pub const UNDO: u8 = 3;
-    /// A segment leaves after an idle time: `interval_us` is the time since the last ACK, `rtt_us`
-    /// the retransmission timeout, and `app_limited` says that the application was silent.
+    /// A segment leaves after an idle time: `interval_us` is the time since the last segment left,
+    /// `rtt_us` the retransmission timeout, or 0 if the window does not restart, and `app_limited`
+    /// says that the application was silent.
     pub const START: u8 = 4;
     /// The flow ends, or switches to another congestion control.
     pub const RELEASE: u8 = 5;

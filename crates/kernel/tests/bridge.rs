@@ -74,7 +74,7 @@ fn tell(label: &str, events: &[KernelEvent]) -> (Vec<Answer>, Vec<Event>) {
 }
 
 fn change(before: &KernelEvent, to: u8) -> KernelEvent {
-    KernelEvent { new_state: to, packets_out: 10, lost_out: 1, ..next(before, kind::STATE) }
+    KernelEvent { new_state: to, packets_out: 10, lost_out: 1, delivered: 1, ..next(before, kind::STATE) }
 }
 
 #[test]
@@ -118,10 +118,10 @@ fn an_ack_advances() {
             ssthresh: NO_THRESHOLD,
             pacing: 0,
             flags: flags::PRR | flags::EXTRAPOLATE | flags::RESTART,
-            slope: 0
+            slope: 65536
         }
     );
-    // One segment for each delivered, 1 in 16.16.
+    // One segment for each delivered, 1 in 16.16; in slow start that holds before the first ACK.
     assert_eq!((answers[1].cwnd, answers[1].slope), (12, 65536));
 }
 
@@ -201,13 +201,14 @@ fn marks_and_repaired_losses() {
     }
 }
 
-/// A timeout, a second one, and the discovery that both were spurious: the window is restored.
+/// A timeout, a second one, for which the kernel asks for no new threshold, and the discovery that
+/// both were spurious: the window is restored.
 #[test]
 fn timeouts_and_undo() {
     let begun = first();
     let advanced = ack(&begun);
     let timeout = change(&advanced, state::LOSS);
-    let again = KernelEvent { retransmits: 1, ..change(&timeout, state::LOSS) };
+    let again = KernelEvent { delivered: 0, ..change(&timeout, state::LOSS) };
     let undone = next(&again, kind::UNDO);
     let (answers, events) = tell("reno", &[begun, advanced, timeout, again, undone]);
     let repeated: Vec<_> = events
@@ -249,14 +250,14 @@ fn a_window_restarts_after_idle() {
         flag: 0,
         ..next(&last, kind::START)
     };
-    for (silence_us, left) in [(15_000_000, 10), (480_000, 160 / 4), (190_000, 160)] {
+    for (silence_us, left) in [(15_000_000, 10), (500_000, 160 / 4), (210_000, 160)] {
         let mut events = grown.clone();
         events.push(start(silence_us));
         let (answers, told) = tell("reno", &events);
         assert_eq!(answers[75].cwnd, 160, "slow start");
         assert_eq!(answers[76].cwnd, left, "{silence_us} us");
         let [.., Event::Resumed(resumed), Event::Sent(sent)] = told[..] else { panic!("{told:?}") };
-        assert_eq!(resumed.idle, Duration::from_microseconds(silence_us as u64 + 20_000));
+        assert_eq!(resumed.idle, Duration::from_microseconds(silence_us as u64));
         assert_eq!(resumed.timeout, Duration::from_milliseconds(220));
         assert_eq!(sent.now, resumed.now);
     }
@@ -268,6 +269,12 @@ fn a_window_restarts_after_idle() {
         let resumptions = told.iter().filter(|event| matches!(event, Event::Resumed(_))).count();
         assert_eq!(resumptions, usize::from(!held), "{name}");
     }
+    // net.ipv4.tcp_slow_start_after_idle = 0: a pause, and no timeout to compare it with.
+    let mut events = grown.clone();
+    events.push(KernelEvent { rtt_us: 0, ..start(15_000_000) });
+    let (answers, told) = tell("reno", &events);
+    assert_eq!(answers[76].cwnd, 160, "it does not restart");
+    assert!(told.iter().any(|event| matches!(event, Event::Resumed(_))));
     let (_, told) = tell("reno", &[first(), KernelEvent { data_segs_out: 0, ..start(15_000_000) }]);
     assert!(told.iter().all(|event| !matches!(event, Event::Resumed(_))), "{told:?}");
 }
@@ -349,7 +356,7 @@ fn counts_of_the_kernel_overflow() {
 #[test]
 fn restart_from_idle() {
     let begun = first();
-    let start = next(&begun, kind::START);
+    let start = KernelEvent { app_limited: 1, ..next(&begun, kind::START) };
     let acked = KernelEvent { data_segs_out: 1, prior_in_flight: 1, ..ack(&start) };
     let (_, events) = tell("bbr3", &[begun, start, acked]);
     let sent: Vec<_> = events.iter().filter(|event| matches!(event, Event::Sent(_))).collect();
@@ -357,11 +364,56 @@ fn restart_from_idle() {
     assert!(sent.app_limited && sent.in_flight == Bytes(1448));
 }
 
+/// Segments that SACK blocks had reported do not count again when they are acknowledged: Linux
+/// passes newly delivered segments to tcp_cong_avoid(). A part of a segment is not a whole one.
+#[test]
+fn what_was_sacked_counts_once() {
+    let begun = first();
+    let advanced =
+        KernelEvent { bytes_acked: begun.bytes_acked + 8 * u64::from(MSS), acked_sacked: 3, ..ack(&begun) };
+    let part = KernelEvent { bytes_acked: advanced.bytes_acked + 100, acked_sacked: 1, ..ack(&advanced) };
+    let (_, events) = tell("reno", &[begun, advanced, part]);
+    let acked: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let Event::Acknowledged(event) = event { Some(event) } else { None })
+        .map(|event| (event.size, event.acknowledged_total))
+        .collect();
+    assert_eq!(acked, [(Bytes(3 * 1448), Bytes(8 * 1448)), (Bytes(100), Bytes(8 * 1448 + 100))]);
+}
+
+/// tcp_end_cwnd_reduction() of Linux does not act after a timeout: the ACK of everything that was
+/// outstanding raises the window, which goes on in slow start.
+#[test]
+fn the_ack_that_ends_a_timeout_counts() {
+    let begun = first();
+    let timeout = change(&begun, state::LOSS);
+    let leave = change(&KernelEvent { new_state: state::LOSS, ..timeout }, state::OPEN);
+    let last = ack(&KernelEvent { state: state::LOSS, ..leave });
+    let (answers, events) = tell("reno", &[begun, timeout, leave, last]);
+    assert_eq!(answers.iter().map(|answer| answer.cwnd).collect::<Vec<_>>(), [10, 1, 1, 2]);
+    assert!(matches!(events[..], [.., Event::Acknowledged(_), Event::RecoveryEnded(_)]), "{events:?}");
+}
+
+/// A change of state that the ACK causes is reported before the ACK itself: the marks that it
+/// reports are the ACK's nevertheless.
+#[test]
+fn marks_survive_a_change_of_state() {
+    let begun = KernelEvent { ecn: 1, ..first() };
+    let enter = KernelEvent { tp_delivered_ce: 2, ..change(&begun, state::CWR) };
+    let acked = KernelEvent { flag: 0x404 | flag::ECE, ..ack(&enter) };
+    let (_, events) = tell("prague", &[begun, enter, acked]);
+    let Some(Event::Acknowledged(told)) = events.iter().find(|it| matches!(it, Event::Acknowledged(_)))
+    else {
+        panic!("{events:?}")
+    };
+    assert_eq!(told.marked, Bytes(2 * 1448));
+}
+
 /// The rate sample by hand: 4 segments in 10 ms are 4.63 Mbit/s; 2 were lost since the segment
 /// left.
 #[test]
 fn rate_samples_and_pacing() {
-    let begun = first();
+    let begun = KernelEvent { tp_delivered: 2, ..first() };
     let sample = KernelEvent {
         delivered: 4,
         interval_us: 10_000,
@@ -378,11 +430,11 @@ fn rate_samples_and_pacing() {
     assert_eq!(rate.delivery_rate.bits_per_second(), 4 * 1448 * 8 * 100);
     assert_eq!(
         (rate.newly_lost, rate.delivered, rate.delivered_total),
-        (Bytes(2896), Bytes(5792), Bytes(2896))
+        (Bytes(2896), Bytes(5792), Bytes(5792))
     );
     assert_eq!(
         rate.tx_in_flight,
-        Bytes(2 * 1448),
+        Bytes(4 * 1448),
         "what was delivered since, nothing being known of losses before"
     );
     // BBR paces: nothing is extrapolated. Its rate counts payload, 1448 of 1500 bytes.

@@ -13,6 +13,7 @@ use selfclock_congestion::{
 };
 
 use super::answer::{Answer, NO_THRESHOLD};
+use super::counter::Counter;
 use super::history::LossHistory;
 #[cfg(not(target_arch = "bpf"))]
 use super::options::{Block, Exchange};
@@ -68,9 +69,11 @@ pub struct Flow<C> {
     acked: (u64, u64),
     last: KernelEvent,
     history: LossHistory,
-    /// `tp_delivered` as last counted, and the payload delivered so far: segments change their
-    /// size, and their number overflows.
-    delivered: (u32, u64),
+    /// Segments delivered and lost so far, and CE-marked, in bytes.
+    delivered: Counter,
+    lost: Counter,
+    /// `tp_delivered_ce` as last reported to the algorithm.
+    marked: u32,
     minimum_rtt_us: Option<u32>,
     duplicates: u32,
     /// `data_segs_out` as last reported to the algorithm.
@@ -78,8 +81,8 @@ pub struct Flow<C> {
     /// A window reduction whose cause, CE mark or loss, the next ACK shows: FlightSize and lost
     /// bytes at its start.
     reduction: Option<(Bytes, Bytes)>,
-    /// Recovery has ended; reported after the ACK that ended it.
-    ended: bool,
+    /// The state that has ended, reported after the ACK that ended it; `OPEN` for none.
+    ended: u8,
     /// Increase of the window per delivered segment at the last ACK.
     slope: f64,
     /// Options, once a segment has carried one.
@@ -116,19 +119,22 @@ pub fn setup(first: &KernelEvent) -> Setup {
 impl<C: Control> Flow<C> {
     /// Starts a connection at its first event. `control` makes its algorithm.
     pub fn new(first: &KernelEvent, control: impl FnOnce(Setup) -> C) -> Self {
+        let control = control(setup(first));
         Self {
-            control: control(setup(first)),
+            slope: first_slope(control.controller()),
+            control,
             began: first.now,
             acked: (first.bytes_acked, first.bytes_acked),
             last: *first,
             history: LossHistory::default(),
-            delivered: (first.tp_delivered, u64::from(first.tp_delivered) * u64::from(first.mss)),
+            delivered: Counter::new(first.tp_delivered, first.mss),
+            lost: Counter::new(first.tp_lost, first.mss),
+            marked: first.tp_delivered_ce,
             minimum_rtt_us: None,
             duplicates: 0,
             sent: first.data_segs_out,
             reduction: None,
-            ended: false,
-            slope: 0.0,
+            ended: state::OPEN,
             #[cfg(not(target_arch = "bpf"))]
             exchange: None,
             #[cfg(not(target_arch = "bpf"))]
@@ -189,6 +195,8 @@ impl<C: Control> Flow<C> {
         if event.mss != self.last.mss && event.mss > 0 {
             self.tell(MssChanged::new(now, Bytes(event.mss.into())));
         }
+        self.delivered.count(event.tp_delivered, event.mss);
+        self.lost.count(event.tp_lost, event.mss);
         does(self, now);
         self.last = *event;
         let Setup { mss, header, .. } = setup(event);
@@ -203,37 +211,35 @@ impl<C: Control> Flow<C> {
             kind::STATE => self.on_state(event, now),
             kind::UNDO => {
                 self.reduction = None;
-                self.slope = 0.0;
                 self.tell(SpuriousLoss::new(now));
+                self.slope = first_slope(self.control.controller());
             }
             kind::START => {
                 self.resume(event, now);
                 let mss = Bytes(event.mss.into());
                 // The segment itself is not counted yet.
                 self.sent = event.data_segs_out.wrapping_add(1);
-                self.tell_sent(Sent::new(now, mss, mss), true);
+                self.tell_sent(Sent::new(now, mss, mss), event.app_limited != 0);
             }
             _ => {}
         }
     }
 
-    /// A segment leaves after a pause: the fields of a rate sample say how long ago the last ACK
-    /// came, and the retransmission timeout. The last segment left about a round trip before that
-    /// ACK. The first data of a connection are no resumption; and a paced flow that the application
-    /// does not limit has been held by the pacer. Records without these fields are of pauses that
-    /// were longer than a round trip.
+    /// A segment leaves after a pause: the fields of a rate sample say how long nothing has left,
+    /// and the retransmission timeout, or 0 if the window does not restart after idle. The first
+    /// data of a connection are no resumption; and a paced flow that the application does not
+    /// limit has been held by the pacer.
     fn resume(&mut self, event: &KernelEvent, now: Time) {
-        let is_known = event.rtt_us > 0;
         let is_paced = self.control.controller().decision().pacing.is_some();
-        if event.data_segs_out == 0 || is_known && is_paced && event.app_limited == 0 {
+        if event.data_segs_out == 0 || is_paced && event.app_limited == 0 {
             return;
         }
-        let (silence, timeout) = if is_known {
-            (event.interval_us.max(0) as u32, microseconds(event.rtt_us as u32))
-        } else {
-            (0, Duration::from_picoseconds(u64::MAX))
+        let timeout = match event.rtt_us {
+            1.. => microseconds(event.rtt_us as u32),
+            _ => Duration::from_picoseconds(u64::MAX),
         };
-        self.tell(Resumed::new(now, microseconds(silence.saturating_add(event.srtt_us)), timeout));
+        self.tell(Resumed::new(now, microseconds(event.interval_us.max(0) as u32), timeout));
+        self.slope = first_slope(self.control.controller());
     }
 
     #[cfg(target_arch = "bpf")]
@@ -329,7 +335,9 @@ impl<C: Control> Flow<C> {
             let rtt = event.rtt_us as u32;
             self.minimum_rtt_us = Some(self.minimum_rtt_us.map_or(rtt, |least| least.min(rtt)));
         }
-        let marked = bytes(event.tp_delivered_ce.wrapping_sub(self.last.tp_delivered_ce));
+        // Not since the last event: a change of state on this ACK is reported before it.
+        let marked = bytes(event.tp_delivered_ce.wrapping_sub(self.marked));
+        self.marked = event.tp_delivered_ce;
         let rate = self.control.controller().wants_rate_samples().then(|| self.rate_sample(event));
         if event.bytes_acked > self.acked.1 {
             self.on_advance(event, now, marked, rate);
@@ -342,21 +350,25 @@ impl<C: Control> Flow<C> {
             (told.in_flight, told.marked, told.rate) = (bytes(in_flight(event)), marked, rate);
             self.tell(told);
         }
-        if self.ended {
-            self.ended = false;
+        if self.ended != state::OPEN {
+            self.ended = state::OPEN;
             self.tell(RecoveryEnded::new(now));
         }
     }
 
     /// The cumulative ACK advanced.
     fn on_advance(&mut self, event: &KernelEvent, now: Time, marked: Bytes, rate: Option<RateSample>) {
-        let size = event.bytes_acked - self.acked.1;
+        let advanced = event.bytes_acked - self.acked.1;
         self.acked.1 = event.bytes_acked;
+        // What SACK blocks had reported before does not count again, as in Linux, which passes
+        // newly delivered segments to tcp_cong_avoid().
+        let size = advanced.min(u64::from(event.acked_sacked) * u64::from(event.mss)).max(1);
         self.duplicates = 0;
         let before = self.control.controller().snapshot();
         let slow_start = before.cwnd_segments < before.ssthresh_segments;
-        let recovering =
-            matches!(event.state, state::CWR | state::RECOVERY) || self.ended || self.echoes_mark(event);
+        // After a timeout the window grows again; the ACK that ends it counts, too.
+        let is_reducing = |state| matches!(state, state::CWR | state::RECOVERY);
+        let recovering = is_reducing(event.state) || is_reducing(self.ended) || self.echoes_mark(event);
         let total = self.acknowledged();
         let mut told = Acknowledged::new(now, Bytes(size));
         told.acknowledged_total = Bytes(total);
@@ -384,20 +396,24 @@ impl<C: Control> Flow<C> {
         let bytes = |segments: u32| Bytes(u64::from(segments) * u64::from(event.mss));
         let flight_size = bytes(event.packets_out);
         let lost = bytes(event.lost_out);
-        self.slope = 0.0;
+        if matches!(event.new_state, state::CWR | state::RECOVERY) {
+            self.slope = 0.0;
+        }
         match event.new_state {
             state::CWR if event.state < state::CWR => self.reduction = Some((flight_size, lost)),
             state::RECOVERY if event.state < state::CWR => self.tell_loss(now, flight_size, lost),
             state::LOSS => {
                 self.reduction = None;
-                self.ended = false;
-                // The kernel counts this timeout only after reporting it.
-                let repeated = event.state == state::LOSS && event.retransmits > 0;
+                self.ended = state::OPEN;
+                // tcp_enter_loss() asks for a threshold once for a flight: not when the timer
+                // expires again, nor while a reduction of this flight lasts.
+                let repeated = event.delivered == 0;
                 let mut timeout = Timeout::new(now, flight_size);
                 timeout.repeated = repeated;
                 self.tell(timeout);
+                self.slope = first_slope(self.control.controller());
             }
-            state::OPEN | state::DISORDER if event.state >= state::CWR => self.ended = true,
+            state::OPEN | state::DISORDER if event.state >= state::CWR => self.ended = event.state,
             _ => {}
         }
     }
@@ -406,31 +422,39 @@ impl<C: Control> Flow<C> {
         let mss = u64::from(event.mss);
         let bytes = |segments: u32| Bytes(u64::from(segments) * mss);
         let lost = self.history.lost_since(event.prior_delivered, event.tp_delivered, event.tp_lost);
+        let lost = Bytes(self.lost.since(event.tp_lost.wrapping_sub(lost)));
+        let since = Bytes(self.delivered.since(event.prior_delivered));
         let valid = event.delivered > 0 && event.interval_us > 0;
         let mut sample = RateSample::default();
+        sample.delivered = if event.delivered > 0 {
+            // The sample's segments are the newest: tcp_rate_gen() takes delivered - prior_delivered.
+            Bytes(self.delivered.since(event.tp_delivered.wrapping_sub(event.delivered as u32)))
+        } else {
+            Bytes::ZERO
+        };
         if valid {
             let interval = event.interval_us as u64;
-            let delivered = (event.delivered as u64 * mss).min(u64::MAX / BITS_PER_MICROSECOND);
+            let delivered = sample.delivered.get().min(u64::MAX / BITS_PER_MICROSECOND);
             sample.delivery_rate = Rate::from_bits_per_second(delivered * BITS_PER_MICROSECOND / interval);
             sample.interval = Duration::from_microseconds(interval);
         }
-        sample.delivered = bytes(event.delivered.max(0) as u32);
-        let (counted, payload) = &mut self.delivered;
-        *payload += u64::from(event.tp_delivered.wrapping_sub(*counted)) * mss;
-        *counted = event.tp_delivered;
-        let since = bytes(event.tp_delivered.wrapping_sub(event.prior_delivered));
-        sample.delivered_total = Bytes(*payload);
+        sample.delivered_total = Bytes(self.delivered.bytes());
         sample.prior_delivered = sample.delivered_total.saturating_sub(since);
         sample.newly_acked = bytes(event.acked_sacked);
         sample.newly_lost = bytes(event.losses.max(0) as u32);
-        sample.lost = bytes(lost);
+        sample.lost = lost;
         // A stock kernel does not store the flight size with a segment: without reordering it is
         // what has been delivered or lost since the segment left.
-        sample.tx_in_flight =
-            bytes(event.tp_delivered.wrapping_sub(event.prior_delivered).wrapping_add(lost));
+        sample.tx_in_flight = since + lost;
         sample.is_app_limited = event.app_limited != 0;
         sample
     }
+}
+
+/// Growth per delivered segment before an ACK has shown it: one in slow start, and none outside.
+fn first_slope<A: Composition>(controller: &Controller<A>) -> f64 {
+    let state = controller.snapshot();
+    if controller.only_grows() && state.cwnd_segments < state.ssthresh_segments { 1.0 } else { 0.0 }
 }
 
 /// Segments in flight, as `tcp_packets_in_flight` counts them.

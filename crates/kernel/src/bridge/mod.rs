@@ -2,6 +2,7 @@
 //! by [`replay`](crate::log).
 
 mod answer;
+mod counter;
 mod flow;
 mod history;
 #[cfg(not(target_arch = "bpf"))]

@@ -15,7 +15,7 @@ use super::bpf::MapFd;
 use super::device::{Attached, TAP, attach};
 use super::found::{Found, PREFIX, find};
 use super::latency::Histogram;
-use super::load::{BRIDGE, LoadError, Map, create_maps, kernel_types, load, load_types};
+use super::load::{LoadError, Map, bridge, create_maps, kernel_types, load, load_types};
 use super::object::Object;
 use super::options::{Carrier, OptionCounts};
 use super::register::Registration;
@@ -174,7 +174,9 @@ impl Shared {
 impl Session {
     /// Loads the kernel part and registers it. Connections are driven while [`Session::run`] runs.
     pub fn start(options: Options) -> Result<Self, LoadError> {
-        let object = Object::read(BRIDGE).ok_or(LoadError::BadObject)?;
+        // An algorithm that only sets a window leaves the rest to the kernel, without cong_control.
+        let only_grows = options.selection.controller(Setup::default()).only_grows();
+        let object = Object::read(bridge(only_grows)).ok_or(LoadError::BadObject)?;
         let types = kernel_types()?;
         let own_types = load_types(&object)?;
         let (maps, taken_over) = maps_for(&options.name, &object, own_types.as_fd())?;

@@ -12,6 +12,14 @@ use super::object::{MapSpec, Object, Program, Reference};
 /// The kernel part: `bpf/bridge.bpf.c`, compiled. It holds no offset of a particular kernel.
 pub const BRIDGE: &[u8] = include_bytes!("../../bpf/bridge.bpf.o");
 
+/// The same without `cong_control`, for algorithms that only set a window.
+pub const WINDOW: &[u8] = include_bytes!("../../bpf/window.bpf.o");
+
+/// The kernel part for an algorithm, which may set only a window.
+pub const fn bridge(only_grows: bool) -> &'static [u8] {
+    if only_grows { WINDOW } else { BRIDGE }
+}
+
 /// Location of the kernel's types.
 pub const KERNEL_TYPES: &str = "/sys/kernel/btf/vmlinux";
 

@@ -32,6 +32,8 @@ _KEPT = (
     "undo",
     "restart",
     "control_window",
+    "see_ack",
+    "see_flags",
     "selfclock",
     "gpl",
     "flows",
@@ -72,7 +74,7 @@ def build_object(tools: Tools, parts: Parts, source: Path, work: Path, out: Path
         f"selfclock-{name}": f"{{ path = {json.dumps(str(source.resolve() / 'crates' / name))} }}" for name in SHARED
     }
     crate = write_crate(parts.source(), crates, source / "Cargo.lock", work)
-    return compile_object(tools, parts.label, crate, source, work, out)
+    return compile_object(tools, parts.label, crate, source, work, out, only_grows=parts.only_grows)
 
 
 def write_crate(library: str, dependencies: dict[str, str], lock: Path, work: Path) -> Path:
@@ -88,13 +90,24 @@ def write_crate(library: str, dependencies: dict[str, str], lock: Path, work: Pa
 
 
 def compile_object(
-    tools: Tools, label: str, crate: Path, source: Path, work: Path, out: Path, named: Sequence[tuple[Path, str]] = ()
+    tools: Tools,
+    label: str,
+    crate: Path,
+    source: Path,
+    work: Path,
+    out: Path,
+    named: Sequence[tuple[Path, str]] = (),
+    *,
+    only_grows: bool,
 ) -> Path:
-    """Compiles a crate's entry points to an object. `named` are folders with the names that messages show for them."""
+    """Compiles a crate's entry points to an object. `named` are folders with the names that messages show for them.
+
+    An algorithm that `only_grows` sets a window and nothing else: it has no `cong_control`.
+    """
     # The compiler uses the last name that matches.
     libraries = _rust(tools, crate, work, [(source.resolve(), "selfclock"), *named, (crate, "object")])
     rust, words = _lowered(tools, libraries, work, [name for _, name in named])
-    shim = _c(tools, source / "crates/kernel/bpf", words, work)
+    shim = _c(tools, source / "crates/kernel/bpf", [f"-DFLOW_WORDS={words}", *["-DWINDOW"] * only_grows], work)
     soft, names = _soft_float(tools, source / "crates/kernel/bpf", work)
     linked, optimized, sparse = work / "linked.bc", work / "object.bc", work / "object.ll"
     tools("llvm-link", shim, rust, "--only-needed", soft, "-o", linked)
@@ -176,9 +189,9 @@ def _clang(tools: Tools, folder: Path, out: Path, *arguments: str | Path) -> Pat
     return out
 
 
-def _c(tools: Tools, folder: Path, words: int, work: Path) -> Path:
-    """The part in C around a connection of `words` words."""
-    return _clang(tools, folder, work / "shim.bc", f"-DFLOW_WORDS={words}", "-c", folder.resolve() / "native.bpf.c")
+def _c(tools: Tools, folder: Path, definitions: Sequence[str], work: Path) -> Path:
+    """The part in C around a connection."""
+    return _clang(tools, folder, work / "shim.bc", *definitions, "-c", folder.resolve() / "native.bpf.c")
 
 
 def _soft_float(tools: Tools, folder: Path, work: Path) -> tuple[Path, list[str]]:

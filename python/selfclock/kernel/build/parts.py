@@ -43,6 +43,8 @@ class Parts:
     words: str
     #: The controller, made from `setup` and `next`.
     make: str
+    #: Whether it sets a window and nothing else: `Controller::only_grows`.
+    only_grows: bool
 
     @property
     def file(self) -> str:
@@ -75,12 +77,13 @@ def _pair(window: str, start: str) -> Parts:
         f"Controller<Pair<{begins[0]}, {goes_on[0]}>>",
         f"{begins[1]} + {goes_on[1]}",
         f"Controller::of_parts(setup, {begins[2]}, {goes_on[2]})",
+        only_grows=True,
     )
 
 
 def _model(name: str) -> Parts:
     kind, words, make = _built("model", *_MODELS[name])
-    return Parts(name, f"Controller<Alone<{kind}>>", words, f"Controller::of_model(setup, {make})")
+    return Parts(name, f"Controller<Alone<{kind}>>", words, f"Controller::of_model(setup, {make})", only_grows=False)
 
 
 def prebuilt() -> list[Parts]:
