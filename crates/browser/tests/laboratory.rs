@@ -293,10 +293,8 @@ fn packets_in_motion_are_those_of_the_run() {
 #[test]
 fn what_a_queue_drops_later_does_not_stay_in_it() {
     let mut page = Page::default();
-    let toml = SCENARIO.replace(
-        r#"queue = "40 packets""#,
-        r#"queue = { discipline = "codel", limit = "1000 packets" }"#,
-    );
+    let toml = SCENARIO
+        .replace(r#"queue = "40 packets""#, r#"queue = { discipline = "codel", limit = "1000 packets" }"#);
     let window = json!({ "from_s": 0.0, "until_s": 10.0, "most_hops": 1_000_000 });
     let opened = page.open(json!({ "scenario": { "toml": toml }, "packets": window }));
     page.run(&opened["run"], 5_000);

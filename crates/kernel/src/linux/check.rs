@@ -4,7 +4,7 @@ use std::fs::read_to_string;
 use std::os::fd::AsFd as _;
 
 use super::found;
-use super::load::{BRIDGE, KERNEL_TYPES, create_maps, kernel_types, load, load_types};
+use super::load::{KERNEL_TYPES, bridge, create_maps, kernel_types, load, load_types};
 use super::object::Object;
 use super::resident::{self, Resident};
 use super::sys::kernel_release;
@@ -108,14 +108,16 @@ fn described(resident: &Resident) -> String {
 
 /// Loads the programs and removes them again.
 fn programs() -> Result<usize, String> {
-    let load_all = || {
-        let object = Object::read(BRIDGE).ok_or(super::load::LoadError::BadObject)?;
+    let load_one = |only_grows| {
+        let object = Object::read(bridge(only_grows)).ok_or(super::load::LoadError::BadObject)?;
         let types = kernel_types()?;
         let own = load_types(&object)?;
         let maps = create_maps(found::PREFIX, &object, own.as_fd())?;
         load(&object, own, &maps, &types).map(|loaded| loaded.programs())
     };
-    load_all().map_err(|error| error.to_string())
+    // One for algorithms that only set a window, one for the others.
+    let load_both = || Ok(load_one(true)? + load_one(false)?);
+    load_both().map_err(|error: super::load::LoadError| error.to_string())
 }
 
 #[cfg(test)]
