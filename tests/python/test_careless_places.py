@@ -244,7 +244,7 @@ def test_a_signal_leaves_nothing_half_written(files: Path, words: list[str], num
     assert (out, err) == ("", "selfclock: interrupted\n")
     assert whole(files)
     left = {path.name for path in (files / "out").iterdir()} if (files / "out").exists() else set()
-    assert left <= {RUNS, ".lock"}
+    assert left <= {RUNS, f".{RUNS}.sha256", ".lock"}
 
 
 #: A module during whose import a signal comes, where Python makes an exception a `RuntimeError`.
@@ -404,7 +404,7 @@ def test_a_damaged_dataset_is_named(command: Command, files: Path, name: str, ki
         ('{"seed": 1}\n', True),
         ("[1, 2]\n", True),
         ("\0\0\0\n", True),
-        ('00000000 {"key": "x", "seed": 1}\n', True),
+        ('{"crc": "00000000", "key": "x", "seed": 1}\n', True),
         ('{"key": "x", "seed": 1', False),
     ],
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import io
+import json
 import os
 import random
 import shutil
@@ -128,6 +129,7 @@ def test_a_damaged_line_costs_that_line() -> None:
         journal.append({"key": f"k{number}", "seed": number})
     whole = bytes(disk.contents)
     assert read(whole)[0]["key"].to_list() == ["k0", "k1", "k2"]
+    assert [json.loads(line)["seed"] for line in whole.splitlines()] == [0, 1, 2]
     for place in range(len(whole)):
         for bit in range(8):
             flipped = bytearray(whole)

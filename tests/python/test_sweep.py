@@ -304,7 +304,7 @@ def test_a_sweep_that_is_stopped_goes_on_where_it_was(grid: Path, stop: signal.S
     runs = pl.read_parquet(out / RUNS)
     assert runs.select("point", "seed").rows() == [(point, seed) for point in range(4) for seed in range(1, 201)]
     assert set(before) <= set(runs["key"])
-    assert {path.name for path in out.iterdir()} == {RUNS, "report.html", "summary.json", ".lock"}
+    assert {path.name for path in out.iterdir()} == {RUNS, f".{RUNS}.sha256", "report.html", "summary.json", ".lock"}
 
 
 def test_two_sweeps_do_not_write_to_one_directory(grid: Path, selfclock: Command) -> None:

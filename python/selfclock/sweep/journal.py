@@ -1,8 +1,7 @@
 """The journal of a sweep: a line per finished run, on disk when `append` returns.
 
-A line is the CRC-32 of a row's JSON in eight hexadecimal digits, a space, and the JSON. A damaged
-line costs that line: its run is repeated. An empty line goes before each, so that neither a torn
-line nor a damaged line end costs the next one. Lines without a checksum are of earlier versions.
+A line is a row's JSON, whose first key, `crc`, has the CRC-32 of the object without it. A damaged
+line costs that line: its run is repeated. Lines without a checksum are of earlier versions.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import io
+import itertools
 import json
 import os
 import re
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from selfclock.sweep.row import column_types
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
     from typing import BinaryIO
 
@@ -31,7 +31,8 @@ else:
 #: Rows are flushed to the device at least this often, if any were added: what a power failure may cost.
 FLUSH_S = 1.0
 
-_CHECKED = re.compile(rb"([0-9a-f]{8}) (\{.*\})", re.DOTALL)
+#: The beginning of a line. In a string of the JSON its quotes would be escaped.
+_BEGINNING = re.compile(rb'\{"crc": "([0-9a-f]{8})", ')
 
 
 def _open(path: Path) -> BinaryIO:
@@ -51,7 +52,7 @@ class Journal:
         if self._file is None:
             self._file = self._opened(self._path)
         text = json.dumps(row, allow_nan=False).encode()
-        line = b"\n%08x %b\n" % (zlib.crc32(text), text)
+        line = b'{"crc": "%08x", %b\n' % (zlib.crc32(text), text[1:])
         before = self._file.seek(0, os.SEEK_END)
         try:
             _write_all(self._file, line)
@@ -90,28 +91,45 @@ def read(lines: bytes) -> tuple[pl.DataFrame, int]:
 
     An incomplete last line, which a killed sweep leaves, is not damage.
     """
-    *whole, _ = lines.split(b"\n")
-    filled = [line for line in whole if line]
-    rows = list(_rows(filled))
-    if not rows:
-        return pl.DataFrame(schema=column_types()), len(filled)
-    table = pl.read_ndjson(io.BytesIO(b"\n".join(rows)), schema=column_types())
-    return table.unique("key", keep="last", maintain_order=True), len(filled) - len(rows)
+    *whole, last = lines.split(b"\n")
+    pieces = [piece for line in whole for piece in _pieces(line)]
+    rows = [_row(piece) for piece in pieces]
+    rows += [_checked(piece) for piece in _pieces(last)]
+    good = [row for row in rows if row is not None]
+    damaged = sum(row is None for row in rows[: len(pieces)])
+    if not good:
+        return pl.DataFrame(schema=column_types()), damaged
+    table = pl.read_ndjson(io.BytesIO(b"\n".join(good)), schema=column_types())
+    return table.unique("key", keep="last", maintain_order=True), damaged
 
 
-def _rows(lines: list[bytes]) -> Iterator[bytes]:
-    """Yield the undamaged rows as JSON."""
-    for line in lines:
-        found = _CHECKED.fullmatch(line)
-        if found is not None:
-            if int(found[1], 16) == zlib.crc32(found[2]):
-                yield found[2]
-        elif _is_row(line):
-            yield line
+def _pieces(line: bytes) -> list[bytes]:
+    """Split at the beginnings in a line: the end of one may be damaged or torn."""
+    places = [found.start() for found in _BEGINNING.finditer(line)]
+    cuts = [0, *places, len(line)]
+    return [line[begin:end] for begin, end in itertools.pairwise(cuts) if begin < end]
+
+
+def _checked(piece: bytes) -> bytes | None:
+    """Return the row of an undamaged line without its checksum."""
+    found = _BEGINNING.match(piece)
+    if found is None:
+        return None
+    row = b"{" + piece[found.end() : piece.rfind(b"}") + 1]
+    return row if int(found[1], 16) == zlib.crc32(row) else None
+
+
+def _row(piece: bytes) -> bytes | None:
+    """Return the row of a line; `None` if it is damaged."""
+    if _BEGINNING.match(piece):
+        return _checked(piece)
+    return piece if _is_row(piece) else None
 
 
 def _is_row(line: bytes) -> bool:
-    """Return whether a line without a checksum is a row."""
+    """Return whether a line is a row of a version without checksums, whose first key was `key`."""
+    if not line.startswith(b'{"key": '):
+        return False
     try:
         table = pl.read_ndjson(io.BytesIO(line), schema=column_types())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError):
