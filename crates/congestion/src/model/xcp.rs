@@ -24,11 +24,7 @@ pub const ENTRY: Entry = Entry {
             without them it is Reno.",
     source: "Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec",
     parameters: Parameters::TABLE,
-    router: Some(RouterPartner {
-        mechanism: "xcp",
-        everywhere: false,
-        without: "it is Reno",
-    }),
+    router: Some(RouterPartner { mechanism: "xcp", everywhere: false, without: "it is Reno" }),
     ..Entry::MODEL
 };
 
