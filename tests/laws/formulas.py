@@ -187,7 +187,7 @@ def red_load(draw: Draw) -> Document:
     made = path("10 Mbps" if not change else "40 Mbps", 20, {
         "discipline": "red", "limit": "300 packets", "minimum": "20 packets", "maximum": "100 packets",
         "max_probability": 0.2, "weight": 0.002}, duration="90 s", interval="100 ms", seed=draw.whole(1, 99),
-        flows=[udp(f"{draw.turn([10.5, 11, 11.5])} Mbps", packet="1000 B", arrivals="poisson")])  # fmt: skip
+        flows=[udp(f"{draw.turn([11, 12, 13])} Mbps", packet="1000 B", arrivals="poisson")])  # fmt: skip
     if change:
         made["network"]["bottleneck"]["changes"] = change
     return made

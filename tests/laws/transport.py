@@ -264,6 +264,33 @@ def _bucket(sent: pl.DataFrame, rate: int, burst: int, what: str) -> None:
         require(level <= burst + 1, f"bytes {what} above rate x time until {time} ps", level, f"at most {burst}")
 
 
+def paced(draw: Draw) -> Document:
+    """Return a paced sender on a path that loses nothing."""
+    return path(
+        "50 Mbps", draw.whole(20, 80), "unlimited", duration="4 s", interval="5 ms", access="10 Gbps",
+        flows=[{"congestion_control": draw.turn(names("window")), "transport": {
+            "pacing_gain": draw.pick([1.0, 1.25, 2.0]), "receive_window": "60 segments"}}],
+    )  # fmt: skip
+
+
+@law(paced, share=0.7)
+def pacing_interval(document: Document) -> None:
+    """A paced sender's segments are at least their size over the pacing rate apart.
+
+    Condition: from 1 s on; the largest pacing rate of the samples, and 5 % for those in between.
+    Source: the key pacing_gain: window / smoothed RTT times the gain.
+    """
+    result, packets = recorded(document)
+    rows = pl.DataFrame(result.flows).filter((pl.col("time_s") > 0.9) & pl.col("pacing_bps").is_finite())
+    fastest = float(rows["pacing_bps"].max() or 0)
+    holds(fastest, "not paced")
+    sent = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "data") & (pl.col("time") > SECOND))
+    times = sent["time"].to_list()
+    holds(len(times) > 50 and sent["size_bytes"].min() == 1500, "few segments")
+    least = min(two - one for one, two in pairwise(times))
+    require(least >= 0.95 * 1500 * 8 / fastest * SECOND, "least interval, ps", least, 1500 * 8 / fastest * SECOND)
+
+
 def policed(draw: Draw) -> Document:
     """Return flows through a policer."""
     made = path("50 Mbps", draw.whole(10, 60), "unlimited", duration="4 s", seed=draw.whole(1, 99), flows=[

@@ -126,17 +126,24 @@ def main() -> None:
     python = ROOT / "target/faults/tree/python"
     if not (python / "selfclock/_core.abi3.so").exists() or os.environ.get("FAULTS_BUILD"):
         python = switched.build()
+    # What judges is that of the present sources.
+    shutil.copytree(
+        ROOT / "python", python, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.so", "__pycache__", "static")
+    )
     known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
     due = [
         each for each in switched.faults() if each.name not in known and each.name in (arguments.faults or [each.name])
     ]
 
     def attempt(fault: switched.Fault) -> None:
-        known[fault.name] = {"what": fault.what, **one(fault, python, arguments.seconds)}
+        found = one(fault, python, arguments.seconds)
+        sys.stdout.write(f"{fault.name}: {found}\n")
+        sys.stdout.flush()
+        if "died" in found:
+            return
+        known[fault.name] = {"what": fault.what.rstrip("."), **found}
         results.parent.mkdir(exist_ok=True)
         results.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
-        sys.stdout.write(f"{fault.name}: {known[fault.name]}\n")
-        sys.stdout.flush()
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(attempt, due))
