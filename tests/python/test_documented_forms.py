@@ -76,7 +76,7 @@ ELSEWHERE: dict[str, Document] = {
     "network[graph].link.duplex": {"network": {"link": [{}, BACK]}},
     "flow.group": {"flow": [{"congestion_control": "adaptive"}]},
     "flow.traffic.size": {"flow": [{"traffic": {"load": "1 Mbps"}}]},
-    "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP, "flow.traffic.steps": UDP,
+    "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP,
 }  # fmt: skip
 PARTS = ("window", "start", "estimate", "model")
 #: Names that must refer to something, by the end of the path.
