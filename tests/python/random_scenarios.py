@@ -167,6 +167,26 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
 
 
 @st.composite
+def applications(draw: st.DrawFn, rate: int, duration_ms: int) -> dict[str, Any]:
+    """Return the traffic of a TCP flow; empty for bulk."""
+    match draw(st.sampled_from(["bulk", "bulk", "size", "rate", "steps", "web"])):
+        case "size":
+            return {"size": f"{draw(st.integers(1, 200_000))} B"}
+        case "rate":
+            traffic: dict[str, Any] = {"rate": f"{max(rate // draw(st.integers(1, 4)), 1)} kbps"}
+            return traffic | ({"write": f"{draw(st.integers(1, 60_000))} B"} if chance(draw, 2) else {})
+        case "steps":
+            again = draw(st.sampled_from(["bulk", f"{max(rate // 2, 1)} kbps"]))
+            pause = {"at": f"{duration_ms // 3 + 1} ms", "rate": "off"}
+            traffic = {"steps": [pause, {"at": f"{duration_ms // 2 + 2} ms", "rate": again}]}
+            return traffic | ({"rate": f"{max(rate // 3, 1)} kbps"} if chance(draw, 2) else {})
+        case "web":
+            size: Any = draw(st.sampled_from(["1 B", "9 kB", {"distribution": "exponential", "mean": "12 kB"}]))
+            return {"interval": f"{max(duration_ms // 15, 1)} ms", "size": size}
+    return {}
+
+
+@st.composite
 def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, str]]) -> dict[str, Any]:
     """Return a flow."""
     flow: dict[str, Any] = {}
@@ -201,23 +221,8 @@ def flows(draw: st.DrawFn, rate: int, duration_ms: int, ends: list[tuple[str, st
             "option_kind": draw(st.sampled_from(["6", "253", "254"])),
         }
     flow["transport"] = draw(transports(control))
-    match draw(st.sampled_from(["bulk", "bulk", "size", "rate", "steps", "web"])):
-        case "size":
-            flow["traffic"] = {"size": f"{draw(st.integers(1, 200_000))} B"}
-        case "rate":
-            flow["traffic"] = {"rate": f"{max(rate // draw(st.integers(1, 4)), 1)} kbps"}
-            if chance(draw, 2):
-                flow["traffic"]["write"] = f"{draw(st.integers(1, 60_000))} B"
-        case "steps":
-            again = draw(st.sampled_from(["bulk", f"{max(rate // 2, 1)} kbps"]))
-            pause = {"at": f"{duration_ms // 3 + 1} ms", "rate": "off"}
-            flow["traffic"] = {"steps": [pause, {"at": f"{duration_ms // 2 + 2} ms", "rate": again}]}
-            if chance(draw, 2):
-                flow["traffic"]["rate"] = f"{max(rate // 3, 1)} kbps"
-        case "web":
-            size: Any = draw(st.sampled_from(["1 B", "9 kB", {"distribution": "exponential", "mean": "12 kB"}]))
-            flow["traffic"] = {"interval": f"{max(duration_ms // 15, 1)} ms", "size": size}
-    return flow
+    traffic = draw(applications(rate, duration_ms))
+    return flow | ({"traffic": traffic} if traffic else {})
 
 
 @st.composite
