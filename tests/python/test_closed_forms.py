@@ -57,3 +57,21 @@ def test_mean_wait(mix: str, load: float) -> None:
     assert abs(link["utilization"] / load - 1) < 0.0075
     # Little's law: the number waiting is the packet rate times the mean wait.
     assert link["queue_mean_packets"] == pytest.approx(link["queue_mean_s"] * link["packets"] / duration, rel=1e-3)
+
+
+@pytest.mark.parametrize("queue", [None, "codel", "pie", "fq-codel"])
+def test_the_mean_wait_of_a_growing_queue(queue: str | None) -> None:
+    # Twice the rate of the link for T: what arrives at t leaves at 2 t, so that it has waited
+    # min(t, T - t) at the end, T/4 on average over all that was let in. A discipline that never
+    # acts is the same queue: its mean was over the departures, twice as long.
+    seconds = 4.0
+    unlimited: dict[str, object] = {"queue": "unlimited"}
+    if queue is not None:
+        unlimited = {"queue": sc.Queue(queue, limit="unlimited", target="1000 s")}
+    network = sc.Graph([sc.Link("10 Mbps", "0 s", between=("a", "b"), **unlimited)])
+    source = sc.Background("20 Mbps", packet="1000 B", between=("a", "b"))
+    scenario = network.scenario([source], duration=sc.s(seconds), record=sc.Record("off"))
+    (link, _) = scenario.run().summary["links"]
+    # A packet more or less of 10,000.
+    assert link["queue_mean_s"] == pytest.approx(seconds / 4, rel=1e-3)
+    assert link["queue_mean_packets"] == pytest.approx(link["queue_mean_s"] * 20e6 / 8000, rel=1e-3)
