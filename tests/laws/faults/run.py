@@ -25,7 +25,7 @@ if __name__ == "__main__":
     sys.path[:1] = [str(ROOT / "tests")]
 
 #: Cases of a law, and of the verifier.
-CASES, VERIFIED = 12, 20
+CASES, VERIFIED = 40, 40
 
 
 def look(expected: list[str], seconds: float) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def look(expected: list[str], seconds: float) -> dict[str, Any]:
                 break
         return False
 
-    seen += [name for name in expected if name in LAWS and breaks(name, CASES, seconds / 4)]
+    seen += [name for name in expected if name in LAWS and breaks(name, CASES, seconds / 2)]
     verifier = verified(lambda number: anything(Draw(1, "verify", number)), seconds / 4)
     tried = [name for name in expected if name in LAWS]
     for name in sorted(LAWS, key=lambda name: -LAWS[name].share):
