@@ -46,7 +46,7 @@ mod linux {
         const NAME: &str = "sc_example";
         let selection = Registry::built_in().read(label)?;
         let programs = install(object, &selection, label, NAME)?.programs;
-        let resident = find()?.into_iter().find(|each| each.about.name() == NAME && each.is_registered());
+        let resident = find()?.into_iter().find(|each| each.name == NAME && each.is_registered());
         let resident = resident.ok_or("not to be found")?;
         let sent = resident.make_default(Scope::Own).and_then(|_| transfer());
         let totals = resident.control.totals();

@@ -59,7 +59,7 @@ impl Mapping {
     /// the end of a pipe.
     pub fn clear_at_death(&self, first: (usize, u64), other: usize) -> io::Result<Guard> {
         // Outside the new process, which may not panic.
-        (self.word(first.0), self.word(other));
+        assert!(self.writable && first.0.max(other) < self.length, "words {} and {other}", first.0);
         let mut ends = [0; 2];
         // SAFETY: writes two descriptors.
         if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } < 0 {
