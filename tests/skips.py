@@ -1,4 +1,4 @@
-"""What was not tested, at the end of every run of pytest: its number, the reason, and the command that brings it.
+"""Report what was left out at the end of each run of pytest: number, reason, and the command that brings it.
 
 With COMPLETE=1, as in `make live-test`, a run in which something was left out is not green.
 """

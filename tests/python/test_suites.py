@@ -174,5 +174,5 @@ def test_spans_and_round_trips_of_a_trace() -> None:
     # DOWN has nothing left to drain, and lasts for less than a sample.
     assert [span.phase for span in trace.spans[:3]] == ["startup", "drain", "probe cruise"]
     assert all(one.end == two.begin for one, two in zip(trace.spans, trace.spans[1:], strict=False))
-    # Without a queue, a second has 25 round trips of 40 ms, and a little more for transmission times.
+    # Without a queue, a second has 25 round trips of 40 ms, less the time of transmissions.
     assert trace.rounds(1.0, 2.0) == pytest.approx(25, rel=0.1)
