@@ -1,9 +1,9 @@
 """Which measured pages are older than the results: `python tests/measured.py`, a part of make lint.
 
 A page of measurements ends with a comment that has a digest of the results it was measured with: of
-the fingerprints of every scenario (tests/golden.toml, tests/golden). `--stamp PAGE...`, which the targets
-that measure call, writes it. An older page is named, with the target that measures it again; that is
-no error, because most need an idle machine, root, or hours.
+the fingerprints of every scenario (tests/golden.toml, tests/golden). `--stamp PAGE...`, which the
+targets that measure call, writes it. An older page is named, with the target that measures it
+again; that is no error, because most need an idle machine, root, or hours.
 """
 
 from __future__ import annotations

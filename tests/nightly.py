@@ -1,7 +1,7 @@
 """Runs every long check, one after another: `make nightly`.
 
-A check that passed on the same sources is not run again, so an interrupted night is continued by the
-same command. The report, target/nightly/report.md, has result and time of each.
+A check that passed on the same sources is not run again, so an interrupted night is continued by
+the same command. The report, target/nightly/report.md, has result and time of each.
 """
 
 from __future__ import annotations

@@ -79,8 +79,8 @@ FlowSummary = TypedDict(
         "delivery_s": NotRequired[float | None],
         "connections": ConnectionsSummary | None,
         "failure": NotRequired[FailureSummary],
-        # Of an emulation: the node that began, addresses and ports of sender and receiver, and whether
-        # the algorithm was read from the sender's socket or is the default of its host.
+        # Of an emulation: the node that began, addresses and ports of sender and receiver, and
+        # whether the algorithm was read from the sender's socket or is the default of its host.
         "initiator": NotRequired[str],
         "addresses": NotRequired[list[str]],
         "algorithm_seen": NotRequired[bool],

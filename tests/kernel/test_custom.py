@@ -55,8 +55,8 @@ def test_the_example_decides_in_the_kernel(name: str, built: list[Built], tmp_pa
         there = resident(name)
         assert there is not None
         assert there.algorithm == label
-        # AIMD with a factor of 0.7 and a buffer of one BDP keeps the path full. Where processes wait
-        # for a core, the path in Python and the recorder do, too, and less than half was seen.
+        # AIMD with a factor of 0.7 and a buffer of one BDP keeps the path full. Where processes
+        # wait for a core, the path in Python and the recorder do, too, and less than half was seen.
         is_busy = os.getloadavg()[0] > (os.cpu_count() or 1)
         assert goodput(name, record, each.program) > (0.4 if is_busy else 0.85) * CAPACITY
         assert {"events.log", "flows.parquet", "kernel.json"} <= {it.name for it in record.iterdir()}

@@ -79,8 +79,8 @@ def test_a_window_is_kept_where_the_sysctl_says_so(controls: dict[str, str]) -> 
 def test_an_unused_window_does_not_grow(controls: dict[str, str]) -> None:
     """8 Mbit/s in small writes: tcp_is_cwnd_limited(), and the decay of RFC 2861, hold as for the kernel's own.
 
-    The kernel's reaches some 30 segments in 8 s, and bulk 160. How late a busy machine writes decides how
-    many segments leave together: half as much again is allowed.
+    The kernel's reaches some 30 segments in 8 s, and bulk 160. How late a busy machine writes
+    decides how many segments leave together: half as much again is allowed.
     """
     done = beside(controls, seconds=8.0, block=2000)
     own = max(windows(done["kernel"], 6, 8))

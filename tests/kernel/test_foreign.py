@@ -53,8 +53,9 @@ CAP_BPF_ALONE = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", 
 def test_maps_of_others_are_passed_over(name: str, kind: str, prefix: tuple[str, ...]) -> None:
     """Maps of our names: neither read, nor acted on, nor in the way of what is ours.
 
-    Regression: a process with CAP_BPF alone corrupted the memory of root's `status`, as the kernel writes
-    value_size bytes for each CPU of a per-CPU map (bpf_map_value_size); `unload` deleted another program's row.
+    Regression: a process with CAP_BPF alone corrupted the memory of root's `status`, as the kernel
+    writes value_size bytes for each CPU of a per-CPU map (bpf_map_value_size); `unload` deleted
+    another program's row.
     """
     good("load", "vegas", "--name", name)
     with attack(kind, *prefix):

@@ -28,8 +28,8 @@ from pathlib import Path
 #: Sampling interval of TCP_INFO, s.
 SAMPLE_S = 0.02
 
-#: How often transfers look whether their data has been acknowledged, s: only their closing waits for
-#: it, not what is measured on the path.
+#: How often transfers look whether their data has been acknowledged, s: only their closing waits
+#: for it, not what is measured on the path.
 LOOK_S = 0.002
 
 #: How long transfers may go on after the last has begun, s.

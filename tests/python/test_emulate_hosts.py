@@ -272,7 +272,8 @@ def test_names_of_settings() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        # Global: ipv4_table of net/ipv4/sysctl_net_ipv4.c is registered in the first namespace only.
+        # Global: ipv4_table of net/ipv4/sysctl_net_ipv4.c is registered in the first namespace
+        # only.
         ("net.ipv4.tcp_mem", "there is none of that name in a network namespace"),
         ("net.ipv4.no_such", "there is none of that name in a network namespace"),
         ("net.ipv4", "there is none of that name in a network namespace"),

@@ -1,7 +1,8 @@
 """A sweep loses nothing that it acknowledged: the journal on a disk with faults, and damaged tables.
 
-As TigerBeetle does it, a simulated disk fails at random: it writes a part, is full, reports EIO, tears the
-last line, or flips bits. `make journal-faults` runs 10,000 histories; HISTORIES sets their number.
+As TigerBeetle does it, a simulated disk fails at random: it writes a part, is full, reports EIO,
+tears the last line, or flips bits. `make journal-faults` runs 10,000 histories; HISTORIES sets
+their number.
 """
 
 from __future__ import annotations

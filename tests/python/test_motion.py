@@ -429,7 +429,8 @@ def test_the_command_takes_a_span(tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 def test_a_replay_calls_each_kind_of_packet_by_its_name() -> None:
-    # The kinds of the record are those of the engine; what was neither data nor ACK was told as SYN.
+    # The kinds of the record are those of the engine; what was neither data nor ACK was told as
+    # SYN.
     scenario = sc.Scenario.parse(IMPERFECT.format(**PLAIN))
     result = scenario.run()
     hops = hops_of(result)

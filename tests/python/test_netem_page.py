@@ -1,8 +1,8 @@
 """The netem table of docs/emulate.md: each counterpart does on our links what sch_netem.c does.
 
-The values are those of tc-netem(8) and net/sched/sch_netem.c: `tabledist` without a table is uniform in
-mu ± sigma; `limit` counts all packets that netem holds; `reorder` sends its share at once and
-delays the others; `loss gemodel` is a Markov chain with a step per packet.
+The values are those of tc-netem(8) and net/sched/sch_netem.c: `tabledist` without a table is
+uniform in mu ± sigma; `limit` counts all packets that netem holds; `reorder` sends its share at
+once and delays the others; `loss gemodel` is a Markov chain with a step per packet.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def delays_ms(link: str, routers: str = "", *, every_ms: float = 20.0, seconds: 
 def test_delay_with_jitter_is_uniform_around_it() -> None:
     """`delay 20ms 5ms`: 15 to 25 ms, mean 20, standard deviation 10/sqrt(12) = 2.89 ms; in order.
 
-    5,000 packets 20 ms apart: the standard error of the mean is 0.04 ms; four of them. The tenths of
-    the range have 500 packets each, with a standard deviation of 21; four of them.
+    5,000 packets 20 ms apart: the standard error of the mean is 0.04 ms; four of them. The tenths
+    of the range have 500 packets each, with a standard deviation of 21; four of them.
     """
     found = delays_ms('rate = "8 Gbps"\ndelay = "15 ms"\njitter = "10 ms"')
     delay = found["delay"]
@@ -71,9 +71,10 @@ def test_delay_with_jitter_is_uniform_around_it() -> None:
 
 def test_jitter_beyond_the_spacing_keeps_the_order_and_a_spread_does_not() -> None:
     """Packets 1 ms apart. In order each waits for those before: its jitter is the largest of J(k) - k ms over all
-    k, which is at most x with the probability of the product of (x + k)/10 over x + k < 10; the mean of that
-    is 6.87 ms. Overtaking, as netem without a rate, the mean is 5 ms, and of neighbours (1 - 0.1)²/2 = 40.5 %
-    change places.
+    k, which is at most x with the probability of the product of (x + k)/10 over x + k < 10; the
+    mean of that is 6.87 ms. Overtaking, as netem without a rate, the mean is 5 ms, and of
+    neighbours (1 -
+    0.1)²/2 = 40.5 % change places.
     """
     ordered = delays_ms('rate = "8 Gbps"\ndelay = "15 ms"\njitter = "10 ms"', every_ms=1.0, seconds=20.0)
     assert ordered["packet"].is_sorted()

@@ -46,7 +46,8 @@ def delivered(scenario: sc.Scenario, *times_s: float) -> list[float]:
 def test_an_application_pauses_and_goes_on(name: str) -> None:
     flow = sc.Flow(name, steps=[("3 s", "off"), ("5 s", "bulk"), ("7 s", "2 Mbps")])
     scenario = PATH.scenario([flow], duration="10 s")
-    # 60 ms after each change everything in flight, at most 3 BDP at 1 BDP per round trip, has arrived.
+    # 60 ms after each change everything in flight, at most 3 BDP at 1 BDP per round trip, has
+    # arrived.
     at3, at4, at5, at7, at8, at10 = delivered(scenario, 3.0, 3.2, 5.0, 7.2, 8.0, 10.0)
     payload = 20e6 / 8 * 1448 / 1500
     assert at4 == at5

@@ -288,8 +288,8 @@ fn packets_in_motion_are_those_of_the_run() {
     assert_eq!(crossed, summary.links[bottleneck as usize].packets);
 }
 
-/// A packet that CoDel drops at the head of its queue leaves the queue when it is dropped: the run's
-/// own longest queue is the most that wait at once, and nothing waits for ever.
+/// A packet that CoDel drops at the head of its queue leaves the queue when it is dropped: the
+/// run's own longest queue is the most that wait at once, and nothing waits for ever.
 #[test]
 fn what_a_queue_drops_later_does_not_stay_in_it() {
     let mut page = Page::default();

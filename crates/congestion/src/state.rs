@@ -11,8 +11,8 @@ pub struct PathEstimate {
     pub capacity_bps: Option<f64>,
 }
 
-/// A model's view of the path: the variables of draft-ietf-ccwg-bbr, sections 2.9 to 2.13. Rates and
-/// volumes are of payload; infinite without a bound, `None` where the algorithm has no such
+/// A model's view of the path: the variables of draft-ietf-ccwg-bbr, sections 2.9 to 2.13. Rates
+/// and volumes are of payload; infinite without a bound, `None` where the algorithm has no such
 /// quantity.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathModel {

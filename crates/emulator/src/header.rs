@@ -15,8 +15,8 @@ const ICMP: [u8; 2] = [1, 58];
 /// Fields read from a packet's headers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Header {
-    /// Source address and port: of ICMP the identifier of an echo, else 0; 0 in fragments other than
-    /// the first.
+    /// Source address and port: of ICMP the identifier of an echo, else 0; 0 in fragments other
+    /// than the first.
     pub source: (IpAddr, u16),
     /// Destination address and port.
     pub destination: (IpAddr, u16),
@@ -292,8 +292,8 @@ mod tests {
         }
     }
 
-    /// Of a datagram of 3,000 bytes in three fragments, the first has the ports. By hand from RFC 791
-    /// and RFC 8200: offsets count units of 8 bytes.
+    /// Of a datagram of 3,000 bytes in three fragments, the first has the ports. By hand from RFC
+    /// 791 and RFC 8200: offsets count units of 8 bytes.
     #[test]
     fn fragments_are_read() {
         for version in [4, 6] {

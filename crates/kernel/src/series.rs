@@ -39,19 +39,19 @@ pub struct Series {
     pub available_bps: Vec<f64>,
     /// Physical bandwidth according to the estimator, bit/s; NaN without.
     pub capacity_bps: Vec<f64>,
-    /// BBR: maximum of the delivery rate in the last two cycles of probing, bit/s of payload; NaN without a
-    /// model.
+    /// BBR: maximum of the delivery rate in the last two cycles of probing, bit/s of payload; NaN
+    /// without a model.
     pub max_bw_bps: Vec<f64>,
     /// BBR: smallest round-trip time, s; infinite before the first sample, NaN without a model.
     pub min_rtt_s: Vec<f64>,
-    /// BBR: bound on the bandwidth after losses, bit/s of payload; infinite without a bound, NaN without a
-    /// model.
+    /// BBR: bound on the bandwidth after losses, bit/s of payload; infinite without a bound, NaN
+    /// without a model.
     pub bw_shortterm_bps: Vec<f64>,
-    /// BBR: bound on the volume in flight after losses, bytes; infinite without a bound, NaN without a
-    /// model.
+    /// BBR: bound on the volume in flight after losses, bytes; infinite without a bound, NaN
+    /// without a model.
     pub inflight_shortterm_bytes: Vec<f64>,
-    /// BBR: volume in flight that a probe found tolerable, bytes; infinite without a bound, NaN without a
-    /// model.
+    /// BBR: volume in flight that a probe found tolerable, bytes; infinite without a bound, NaN
+    /// without a model.
     pub inflight_longterm_bytes: Vec<f64>,
     /// BBR: allowance for aggregated acknowledgements, bytes; NaN without a model.
     pub extra_acked_bytes: Vec<f64>,

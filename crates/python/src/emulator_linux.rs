@@ -251,7 +251,7 @@ fn duplicate(descriptor: i32) -> PyResult<OwnedFd> {
     if descriptor < 0 {
         return Err(raised(format!("{descriptor} is no descriptor")));
     }
-    // SAFETY: borrowed for this call, with the interpreter's lock, under which the caller, who named
-    // it, has it open; if it is not, duplicating it is an error.
+    // SAFETY: borrowed for this call, with the interpreter's lock, under which the caller, who
+    // named it, has it open; if it is not, duplicating it is an error.
     Ok(unsafe { BorrowedFd::borrow_raw(descriptor) }.try_clone_to_owned()?)
 }

@@ -1,7 +1,9 @@
-//! One flow of the driver on a path by itself, as words on the command line: an algorithm, settings,
-//! then what happens. Each `print` is a line: time, window, largest flight (bytes), pacing rate (byte/s).
+//! One flow of the driver on a path by itself, as words on the command line: an algorithm,
+//! settings, then what happens. Each `print` is a line: time, window, largest flight (bytes),
+//! pacing rate (byte/s).
 //!
-//! `driver_flow cubic packet=1448 rate=1e9 rtt=0.04 queue=100 every=2 bulk run=5 print nothing run=20 bulk run=21 print`
+//! `driver_flow cubic packet=1448 rate=1e9 rtt=0.04 queue=100 every=2 bulk run=5 print nothing
+//! run=20 bulk run=21 print`
 
 #[path = "../tests/line/mod.rs"]
 mod line;

@@ -495,9 +495,9 @@ impl Driver {
         self.control.tell(SpuriousLoss::new(self.now));
     }
 
-    /// The path carries packets with this UDP payload from now on. Zero is ignored. The window keeps
-    /// its bytes: a new size "MUST NOT" change it (RFC 8899, section 3, 6), unless it would not hold
-    /// a single packet. "kMinimumWindow" limits responses to congestion.
+    /// The path carries packets with this UDP payload from now on. Zero is ignored. The window
+    /// keeps its bytes: a new size "MUST NOT" change it (RFC 8899, section 3, 6), unless it would
+    /// not hold a single packet. "kMinimumWindow" limits responses to congestion.
     pub fn on_mtu_changed(&mut self, mtu: u16) {
         self.grow();
         if mtu > 0 && u64::from(mtu) != self.mss {

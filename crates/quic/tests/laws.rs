@@ -44,10 +44,10 @@ fn twice_the_bytes_at_twice_the_rate() {
     }
 }
 
-/// Frames of one packet and of ten: slow start counts bytes (RFC 9002, section 7.3.1). A frame waits
-/// for its tenth packet, which costs a flight of w packets at 1.25 w per round trip 10/1.25w of one
-/// at most and half of it on average: 0.1, 0.05 and 0.025 for flights of 40, 80 and 160, in which a
-/// window grows by 2^0.175 = 1.13. Vegas decides once in a round trip.
+/// Frames of one packet and of ten: slow start counts bytes (RFC 9002, section 7.3.1). A frame
+/// waits for its tenth packet, which costs a flight of w packets at 1.25 w per round trip 10/1.25w
+/// of one at most and half of it on average: 0.1, 0.05 and 0.025 for flights of 40, 80 and 160, in
+/// which a window grows by 2^0.175 = 1.13. Vegas decides once in a round trip.
 #[test]
 fn frames_of_one_and_of_ten() {
     for label in labels().filter(|&label| label != "vegas") {

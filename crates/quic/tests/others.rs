@@ -55,8 +55,8 @@ fn coexistence_with_reno_counts_packets() {
         }
         before = phase(&line);
     }
-    // A round trip is longer than 40 ms by frames of two packets of 4 ms and by BBR's own queue, and
-    // ProbeRTT takes 200 ms and more every five seconds. Below 1.5 s it is not the clock.
+    // A round trip is longer than 40 ms by frames of two packets of 4 ms and by BBR's own queue,
+    // and ProbeRTT takes 200 ms and more every five seconds. Below 1.5 s it is not the clock.
     let mean = (probes[probes.len() - 1] - probes[0]) / (probes.len() - 1) as f64;
     assert!((10.0 * 0.04..1.5).contains(&mean), "{mean} s: {probes:?}");
 }
@@ -149,8 +149,8 @@ fn fractions_of_a_packet_add_up() {
     }
 }
 
-/// Fast convergence lowers W_max, not what a loss leaves: 0.7 of the window, also at the second loss
-/// (RFC 9438, section 4.7; quinn 2640 left 0.595).
+/// Fast convergence lowers W_max, not what a loss leaves: 0.7 of the window, also at the second
+/// loss (RFC 9438, section 4.7; quinn 2640 left 0.595).
 #[test]
 fn fast_convergence_reduces_once() {
     let mut driver = driver("cubic");

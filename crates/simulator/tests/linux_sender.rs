@@ -101,9 +101,9 @@ fn lost_acknowledgements_cost_little() {
 }
 
 /// All ACKs are lost for a second: each timeout repeats what has arrived, and the first ACK that
-/// passes is of data that was never retransmitted. The window is what it was before (RFC 5682, Linux
-/// `tcp_process_loss`). D-SACK alone undoes nothing here, in Linux neither: the reports of the first
-/// retransmissions are lost.
+/// passes is of data that was never retransmitted. The window is what it was before (RFC 5682,
+/// Linux `tcp_process_loss`). D-SACK alone undoes nothing here, in Linux neither: the reports of
+/// the first retransmissions are lost.
 #[test]
 fn a_sender_whose_acknowledgements_were_lost_returns_to_its_window() {
     let text = r#"
@@ -130,9 +130,9 @@ fn a_sender_whose_acknowledgements_were_lost_returns_to_its_window() {
     assert!(with.goodput_bps > without.goodput_bps);
 }
 
-/// Linux cd86972a9fd0 and RFC 6928, section 2: the initial window survives a spurious timeout of the
-/// SYN, and one loss. The kernel completes after 4.85 s on a path of 1.2 s, and after 1.459 s on one
-/// of 100 ms that loses the first SYN; up to 40 ms of that are a delayed ACK.
+/// Linux cd86972a9fd0 and RFC 6928, section 2: the initial window survives a spurious timeout of
+/// the SYN, and one loss. The kernel completes after 4.85 s on a path of 1.2 s, and after 1.459 s
+/// on one of 100 ms that loses the first SYN; up to 40 ms of that are a delayed ACK.
 #[test]
 fn the_initial_window_survives_a_timeout_of_the_syn() {
     let path = |delay: &str, router: &str| {

@@ -28,8 +28,8 @@ traffic = { size = "1448 B" }
 /// Linux's `tcp_event_data_recv` (quick ACKs at the beginning) and `tcp_cleanup_rbuf` (the end of a
 /// write): no transfer waits for the delayed-ACK timer of 40 ms. One to forty segments take the
 /// handshake and one, two or three round trips for 10, 30 and 70 segments, whether their number is
-/// odd and whether the last one is full. A Linux 6.18 host as the receiver takes 0.5 to 0.9 ms, with
-/// the host's own processing, at 40 us, and 42 to 44, 62 to 68 and 86 to 90 ms at 20 ms.
+/// odd and whether the last one is full. A Linux 6.18 host as the receiver takes 0.5 to 0.9 ms,
+/// with the host's own processing, at 40 us, and 42 to 44, 62 to 68 and 86 to 90 ms at 20 ms.
 #[test]
 fn short_transfers_do_not_wait_for_the_timer() {
     for (delay, rtt) in [("20 us", 40e-6), ("10 ms", 0.020), ("150 ms", 0.300)] {
@@ -135,7 +135,8 @@ transport = { ecn = "classic" }
 
 /// Linux's `tcp_ecn_send` sets ECT on every packet of a connection with accurate feedback
 /// (draft-ietf-tcpm-generalized-ecn, section 3.2): Prague's ACKs take DualPI2's low-latency queue
-/// although CUBIC fills the classic one (15 ms), and its RTT stays a millisecond or two above 10 ms.
+/// although CUBIC fills the classic one (15 ms), and its RTT stays a millisecond or two above 10
+/// ms.
 #[test]
 fn acks_of_prague_do_not_wait_behind_the_classic_queue() {
     let flows = outcome(TWO_WAY, &[]).summary.flows;

@@ -1,6 +1,7 @@
 """Which congestion control the sockets of a host run: asked of its kernel, as `ss -i` does.
 
-Constants and structures are those of `linux/sock_diag.h`, `linux/inet_diag.h` and `net/tcp_states.h`.
+Constants and structures are those of `linux/sock_diag.h`, `linux/inet_diag.h` and
+`net/tcp_states.h`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,8 @@ from pathlib import Path
 #: Where the kernel shows the settings of the reader's network namespace.
 ROOT = "/proc/sys/net"
 
-#: A part of a name. As in sysctl(8), '/' may separate the parts, for devices with '.' in their name.
+#: A part of a name. As in sysctl(8), '/' may separate the parts, for devices with '.' in their
+#: name.
 _PART = re.compile(r"[A-Za-z0-9_@:.-]+")
 
 

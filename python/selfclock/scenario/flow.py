@@ -109,8 +109,8 @@ class _Sender(Table):
 class Flow(_Sender):
     """A TCP flow with its congestion control: one connection, or short ones.
 
-    It sends as much as it can; `size` bytes; at the `rate` of its application, which `steps` change;
-    or, with a `load` or an `interval`, short connections of a `size` that start at random.
+    It sends as much as it can; `size` bytes; at the `rate` of its application, which `steps`
+    change; or, with a `load` or an `interval`, short connections of a `size` that start at random.
 
     >>> import selfclock as sc
     >>> web = sc.Flow("cubic", load=sc.mbps(2), size=sc.Pareto("4 kB", "10 MB", shape=1.2))

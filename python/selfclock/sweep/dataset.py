@@ -105,7 +105,8 @@ class Dataset:
             self.fold()
             self._sort()
         except UnwritableError:
-            # The journal keeps the rows. An earlier error, most likely of the same disk, is the one to report.
+            # The journal keeps the rows. An earlier error, most likely of the same disk, is the one
+            # to report.
             if kind is None:
                 raise
         finally:

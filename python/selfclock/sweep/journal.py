@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 else:
     from selfclock.lazy import pl
 
-#: Rows are flushed to the device at least this often, if any were added: what a power failure may cost.
+#: Rows are flushed to the device at least this often, if any were added: what a power failure may
+#: cost.
 FLUSH_S = 1.0
 
 #: The beginning of a line. In a string of the JSON its quotes would be escaped.

@@ -22,8 +22,8 @@ MOST_PER_ACK = 4
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks
 #: (RFC 7323, RFC 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
-#: Longest delay of an ACK that follows the gaps between segments (Linux: `TCP_DELACK_MAX`); RFC 5681,
-#: section 4.2, allows 500 ms.
+#: Longest delay of an ACK that follows the gaps between segments (Linux: `TCP_DELACK_MAX`); RFC
+#: 5681, section 4.2, allows 500 ms.
 LONGEST_DELAY = SECOND // 5
 #: A receiver remembers this many reported blocks; beyond that it may forget some that it holds.
 REMEMBERED = 4

@@ -376,8 +376,8 @@ class Sender:
                 "timestamp", packet, packet.sent, f"timestamp {packet.timestamp} us at {packet.sent / SECOND:.9f} s"
             )
         capable = packet.sent_ecn != "not-ect"
-        # RFC 3168, section 6.1.5, forbids ECT on retransmissions. With accurate feedback all data may
-        # carry it (draft-ietf-tcpm-generalized-ecn, section 3.2), and does.
+        # RFC 3168, section 6.1.5, forbids ECT on retransmissions. With accurate feedback all data
+        # may carry it (draft-ietf-tcpm-generalized-ecn, section 3.2), and does.
         forbidden = tcp.ecn == "classic" and packet.retransmission
         missing = tcp.ecn == "accurate" and packet.kind == "data" and not capable
         if missing or (forbidden and capable):

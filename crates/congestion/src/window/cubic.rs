@@ -296,10 +296,11 @@ mod tests {
     }
 
     /// Table 1 of RFC 9438 (RTT 0.1 s, C = 0.4), whatever an ACK covers. The table is for losses at
-    /// equal distances and without fast convergence; its integers are cut off, hence up to a segment
-    /// beside the 3 % of the formula that it is computed with. At 1e-3 it has the larger of the mean
-    /// windows of Reno and CUBIC, where cwnd follows the larger of both at each moment: with W_max =
-    /// 44 and K = 3.2 s CUBIC is ahead of W_est by up to a tenth for half of the time, 5 %.
+    /// equal distances and without fast convergence; its integers are cut off, hence up to a
+    /// segment beside the 3 % of the formula that it is computed with. At 1e-3 it has the larger of
+    /// the mean windows of Reno and CUBIC, where cwnd follows the larger of both at each moment:
+    /// with W_max = 44 and K = 3.2 s CUBIC is ahead of W_est by up to a tenth for half of the time,
+    /// 5 %.
     #[test]
     fn table_1_of_the_rfc_whatever_an_ack_covers() {
         for every in [1.0, 2.0, 8.0] {

@@ -427,7 +427,8 @@ impl<C: Control> Flow<C> {
         let valid = event.delivered > 0 && event.interval_us > 0;
         let mut sample = RateSample::default();
         sample.delivered = if event.delivered > 0 {
-            // The sample's segments are the newest: tcp_rate_gen() takes delivered - prior_delivered.
+            // The sample's segments are the newest: tcp_rate_gen() takes delivered -
+            // prior_delivered.
             Bytes(self.delivered.since(event.tp_delivered.wrapping_sub(event.delivered as u32)))
         } else {
             Bytes::ZERO

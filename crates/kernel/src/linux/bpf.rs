@@ -483,7 +483,8 @@ mod tests {
     fn sizes_are_demanded() {
         let file = || OwnedFd::from(std::fs::File::open("/dev/null").expect("/dev/null"));
         let map = |kind| MapFd { fd: file(), shape: shape(kind) };
-        // BPF_MAP_TYPE_PERCPU_HASH, PERCPU_ARRAY, LRU_PERCPU_HASH, PERCPU_CGROUP_STORAGE, and a map of maps.
+        // BPF_MAP_TYPE_PERCPU_HASH, PERCPU_ARRAY, LRU_PERCPU_HASH, PERCPU_CGROUP_STORAGE, and a map
+        // of maps.
         for kind in [5, 6, 10, 21, 12, map_kind::SOCKET_STORAGE] {
             let error = map(kind).lookup(&[0; 4]).expect_err("refused");
             assert_eq!(error.raw_os_error(), Some(libc::EINVAL), "kind {kind}");

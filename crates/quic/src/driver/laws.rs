@@ -1,4 +1,5 @@
-//! Laws that hold whatever the algorithm: one stream of events is fed twice, with one thing changed.
+//! Laws that hold whatever the algorithm: one stream of events is fed twice, with one thing
+//! changed.
 
 use super::rig::{PACKET, acknowledge, at, driver, driver_of, every_window, send, window, windows};
 use super::*;

@@ -1,6 +1,6 @@
-//! Congestion that an ACK frame reveals comes before the growth by the packets that it acknowledges:
-//! "ProcessECN" and "OnPacketsLost" precede "OnPacketsAcked" (RFC 9002, section A.7), and the
-//! latter grows nothing for packets sent before the reduction (section B.5).
+//! Congestion that an ACK frame reveals comes before the growth by the packets that it
+//! acknowledges: "ProcessECN" and "OnPacketsLost" precede "OnPacketsAcked" (RFC 9002, section A.7),
+//! and the latter grows nothing for packets sent before the reduction (section B.5).
 
 use super::rig::{PACKET, at, driver, every_window, lose, send, windows};
 use super::*;

@@ -110,8 +110,8 @@ mod tests {
 
     /// On full or underloaded paths, the expectation matches the carried bytes within a tenth:
     /// start-up and sawtooth leave capacity unused, and losses are retransmitted. While the receive
-    /// window opens, each segment of a short transfer has an ACK instead of every second one: a sixth
-    /// more packets.
+    /// window opens, each segment of a short transfer has an ACK instead of every second one: a
+    /// sixth more packets.
     #[test]
     fn expected_is_what_is_simulated() {
         let network = "[network]\ntopology = \"dumbbell\"\nbottleneck = { rate = \"20 Mbps\", delay = \"5 ms\" }\naccess = { rate = \"1 Gbps\", delay = \"1 ms\" }\n";

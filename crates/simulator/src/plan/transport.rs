@@ -129,7 +129,8 @@ impl Transport {
     pub fn first_window(&self) -> Bytes {
         match self.receive_window {
             ReceiveWindow::Fixed(_) => self.advertised_window(),
-            // Half of `tcp_rmem[1]` = 131072 B in whole segments (Linux: `tcp_select_initial_window`).
+            // Half of `tcp_rmem[1]` = 131072 B in whole segments (Linux:
+            // `tcp_select_initial_window`).
             ReceiveWindow::Auto => {
                 let Bytes(mss) = self.mss;
                 self.advertised_window().min(Bytes((INITIAL_SPACE / mss * mss).max(mss)))

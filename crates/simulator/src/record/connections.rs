@@ -16,8 +16,8 @@ pub struct ConnectionRecord {
     pub size: u64,
     /// From its start until its last byte was acknowledged; `None` if the run ended before.
     pub completion: Option<Duration>,
-    /// From its start until its last byte had been delivered to the receiving application; `None` if
-    /// the run ended before.
+    /// From its start until its last byte had been delivered to the receiving application; `None`
+    /// if the run ended before.
     pub delivery: Option<Duration>,
     /// Retransmissions.
     pub retransmitted_segments: u32,

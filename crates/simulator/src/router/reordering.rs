@@ -16,7 +16,8 @@ selfclock_congestion::parameters! {
         probability: f64 = 0.0, shown "", unit "", range (0.0, 1.0), source "";
         /// How long it is held.
         delay: Duration = Duration::ZERO, shown "", unit "s", range (0.0, f64::INFINITY), source "";
-        /// A further random time of each, uniform below this: held packets overtake one another, too.
+        /// A further random time of each, uniform below this: held packets overtake one another,
+        /// too.
         spread: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, f64::INFINITY), source "our choice";
     }
 }

@@ -208,7 +208,7 @@ impl Ends {
             SendingEnd::Connections(_) => {}
         }
         let Received { segments, bytes, wire_bytes, last, ref failed } = self.received[index];
-        if let Some(Source::Size(size)) = plan.protocol.tcp().map(|tcp| tcp.source)
+        if let Some(&Source::Size(size)) = plan.protocol.tcp().map(|tcp| &tcp.source)
             && bytes >= size.get()
         {
             summary.delivery_s = last.map(|time| time.since(start).seconds());

@@ -52,14 +52,15 @@ impl QuickAcks {
         self.handshake = Some(now);
     }
 
-    /// Whether the next segment in order, which comes this long after the last one, changes nothing.
+    /// Whether the next segment in order, which comes this long after the last one, changes
+    /// nothing.
     #[inline(always)]
     pub fn is_used_to(&self, gap: Duration) -> bool {
         self.delay == self.least && gap <= self.half
     }
 
-    /// The next segment in order arrives, this long after the last one (`tcp_event_data_recv`), with
-    /// a window of this many segments advertised.
+    /// The next segment in order arrives, this long after the last one (`tcp_event_data_recv`),
+    /// with a window of this many segments advertised.
     #[inline(never)]
     pub fn on_data(&mut self, now: Time, gap: Duration, window_segments: u64) {
         if self.delay.is_zero() {
@@ -179,8 +180,8 @@ mod tests {
         }
     }
 
-    /// `tcp_event_data_recv`, `tcp_send_delayed_ack`: segments 30 ms apart raise the delay to 60 ms,
-    /// bounded by the round trip but not below 40 ms; dense ones lower it again.
+    /// `tcp_event_data_recv`, `tcp_send_delayed_ack`: segments 30 ms apart raise the delay to 60
+    /// ms, bounded by the round trip but not below 40 ms; dense ones lower it again.
     #[test]
     fn the_delay_follows_the_gaps() {
         for (rtt, expected) in [(20, 40), (50, 50), (100, 60)] {

@@ -66,9 +66,9 @@ impl AdvertisedWindow {
         self.window / self.mss
     }
 
-    /// A segment in order arrives; `next` is the next byte expected now, and `highest` the one after
-    /// the highest that has arrived. `echo`: when the ACK left that the segment answers. True if the
-    /// advertised window grows.
+    /// A segment in order arrives; `next` is the next byte expected now, and `highest` the one
+    /// after the highest that has arrived. `echo`: when the ACK left that the segment answers. True
+    /// if the advertised window grows.
     #[inline(always)]
     pub fn on_data(&mut self, now: Time, echo: Time, payload: u32, (next, highest): (u64, u64)) -> bool {
         if now >= self.round_end {
@@ -158,8 +158,8 @@ mod tests {
         Time::ZERO + Duration::from_milliseconds(milliseconds)
     }
 
-    /// `tcp_rcvbuf_grow` of Linux 6.18: 2 × 20 segments in a round trip after 11, and for slow start
-    /// 2 × 40 × (20 - 11) / 11 more. The window opens by two segments each.
+    /// `tcp_rcvbuf_grow` of Linux 6.18: 2 × 20 segments in a round trip after 11, and for slow
+    /// start 2 × 40 × (20 - 11) / 11 more. The window opens by two segments each.
     #[test]
     fn the_window_of_a_slow_start() {
         let mut window = AdvertisedWindow::new(&Transport::modern());
@@ -168,8 +168,8 @@ mod tests {
         for (round, segments) in [(1, 10), (2, 20), (3, 40)] {
             arrive(&mut window, at(round * 100), &mut next, segments);
         }
-        // The first segment of a round ends the one before and counts in it, as what the application
-        // has just read: 11 segments were measured, then 20.
+        // The first segment of a round ends the one before and counts in it, as what the
+        // application has just read: 11 segments were measured, then 20.
         let expected = 40 * MSS + 2 * (40 * MSS * 9 / 11);
         assert_eq!((window.clamp, window.get()), (expected, expected));
         for round in 4..20 {

@@ -272,8 +272,8 @@ mod tests {
         assert!(rtt.timeout() < Duration::from_milliseconds(300), "a sample ends the backoff");
     }
 
-    /// Linux 6.18, `tcp_rtt_estimator` by hand: R = 100 ms, then 140 ms, then 60 ms, each in its own
-    /// round trip.
+    /// Linux 6.18, `tcp_rtt_estimator` by hand: R = 100 ms, then 140 ms, then 60 ms, each in its
+    /// own round trip.
     #[test]
     fn the_timeout_of_linux_by_hand() {
         let mut rtt = RttEstimator::new(Transport::modern().timer);

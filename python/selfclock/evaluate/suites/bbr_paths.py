@@ -40,7 +40,8 @@ def _aggregation_startup(bench: Bench, checks: Checks) -> None:
     startup = trace.first("startup")
     end = startup.end if startup is not None and startup.then else 2.0
     if startup is not None:
-        # The allowance of Startup is that of one round trip; what one batch brings is 20 ms of the path.
+        # The allowance of Startup is that of one round trip; what one batch brings is 20 ms of the
+        # path.
         extra = float(trace.over("extra_acked_bytes", 0, end).max()) / (PATH.goodput_bps / 8 * AGGREGATION_MS / 1e3)
         checks.that(0.5 <= extra <= 2.5, f"extra_acked up to {extra:.2f} of what 20 ms bring")
         bdp = PATH.goodput_bps / 8 * PATH.rtt_s
@@ -137,7 +138,8 @@ def _steps_double(bench: Bench, checks: Checks) -> None:
     growth = np.diff(by_round)
     shown = ", ".join(f"{each:.0f}" for each in growth)
     grows = [each for each in growth if each > 0]
-    # Steps of 1, 2, 4, ... segments; a sample in the middle of a round trip blurs each by its neighbours.
+    # Steps of 1, 2, 4, ... segments; a sample in the middle of a round trip blurs each by its
+    # neighbours.
     doubles = len(grows) >= 4 and all(1.5 <= b / a <= 2.7 for a, b in pairwise(grows[1:]))
     checks.that(doubles, f"with a bound, inflight_longterm grows by {shown} segments in the round trips of UP")
 
@@ -150,8 +152,8 @@ def _tenfold_down(bench: Bench, checks: Checks) -> None:
     if not math.isnan(trace.at("max_bw_bps", DOWN_S)):
         short = trace.flow("bw_shortterm_bps") < 2 * SLOW.goodput_bps
         low = np.flatnonzero(short & later)
-        # Beta is 0.7 a round trip with losses: log 5 / log (1 / 0.7) = 4.5 of them to a fifth, and the one
-        # in progress.
+        # Beta is 0.7 a round trip with losses: log 5 / log (1 / 0.7) = 4.5 of them to a fifth, and
+        # the one in progress.
         rounds = trace.rounds(DOWN_S, float(trace.times[low[0]])) if len(low) else math.inf
         text = f"{rounds:.1f} round trips later" if len(low) else "never"
         checks.that(rounds <= 6, f"bw_shortterm is below twice the new rate {text}")

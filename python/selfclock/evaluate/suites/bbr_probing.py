@@ -99,8 +99,8 @@ SEEDS = range(1, 9)
 
 
 def _down_time(bench: Bench, checks: Checks) -> None:
-    # Of 90 % of the rate, which the draft names, DOWN's 90 % less the pacing margin of 1 % leaves 1 %
-    # to empty the queue; of 80 % nothing.
+    # Of 90 % of the rate, which the draft names, DOWN's 90 % less the pacing margin of 1 % leaves 1
+    # % to empty the queue; of 80 % nothing.
     for part in (0.9, 0.8):
         stay, inflight = _uninterrupted(bench, part)
         lasted = stay.end - stay.begin
@@ -186,7 +186,8 @@ def _loss_in_up(bench: Bench, checks: Checks) -> None:
     rounds = trace.rounds(again, stay.end)
     checks.that(math.isfinite(before), f"inflight_longterm {before:.2f} BDP")
     checks.that(stay.then == "probe down" and rounds <= 2, f"{stay.then} {rounds:.1f} round trips after the first loss")
-    # max(RS.tx_in_flight, 0.7 of the target): no less than 0.7 BDP, and not more than was in flight.
+    # max(RS.tx_in_flight, 0.7 of the target): no less than 0.7 BDP, and not more than was in
+    # flight.
     most = float(trace.over("in_flight_bytes", stay.begin - 2 * PATH.rtt_s, stay.end).max()) / bdp
     checks.that(0.7 * 0.98 <= after <= most + 0.05, f"then inflight_longterm {after:.2f} BDP")
 

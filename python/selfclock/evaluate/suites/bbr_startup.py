@@ -132,8 +132,8 @@ def _drain_by_inflight(bench: Bench, checks: Checks) -> None:
 
 def _drain_by_time(bench: Bench, checks: Checks) -> None:
     drain = needs(steady(bench), "drain")
-    # With 90 % of the rate, which the draft names, Drain's 50 % still empties the queue; with 45 % the
-    # flight cannot fall.
+    # With 90 % of the rate, which the draft names, Drain's 50 % still empties the queue; with 45 %
+    # the flight cannot fall.
     for part in (0.9, 0.45):
         falls = [Change(s(drain.begin), rate=mbps(PATH.rate_mbps * part))]
         trace = bench.trace("the rate falls in Drain", PATH, SHORT_S, PATH.buffer(DEEP_BDP), changes=falls)

@@ -576,9 +576,9 @@ mod tests {
         assert_eq!((summary.drops, summary.rate_bps), (4, 1));
     }
 
-    /// 1 ms of transmission and 10 ms of delay: of packets 1 ms apart, the limit of 4 lets the first
-    /// four in, and the next when the first has arrived, at 11 ms. One that is lost leaves at the end of
-    /// its transmission.
+    /// 1 ms of transmission and 10 ms of delay: of packets 1 ms apart, the limit of 4 lets the
+    /// first four in, and the next when the first has arrived, at 11 ms. One that is lost leaves at
+    /// the end of its transmission.
     #[test]
     fn a_limit_counts_what_is_on_the_wire() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);

@@ -39,7 +39,8 @@ pub fn transport(profile: Profile, layers: &[&TransportTable]) -> Result<Transpo
             plan::ReceiveWindow::Fixed(Bytes((segments * transport.mss.get() as f64) as u64))
         }
     };
-    // The profile's undo is for what shows a loss to be spurious: without any, there is nothing to do.
+    // The profile's undo is for what shows a loss to be spurious: without any, there is nothing to
+    // do.
     if layers.iter().all(|layer| layer.undo.is_none()) {
         transport.undo &= transport.detects_spurious();
     }

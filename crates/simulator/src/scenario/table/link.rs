@@ -30,8 +30,9 @@ table! {
         /// Whether the limit is of the packets that wait, or of those in the system, which includes
         /// the one in service. Default: "waiting"; "in-system" in the classic profile.
         queue_counts: Maybe<QueueCounts>,
-        /// The most packets on the link at a time, waiting, in transmission and on the wire together,
-        /// as netem's "limit". A packet that finds as many is dropped. Default: "unlimited".
+        /// The most packets on the link at a time, waiting, in transmission and on the wire
+        /// together, as netem's "limit". A packet that finds as many is dropped. Default:
+        /// "unlimited".
         total_limit: Maybe<TotalLimit>,
         /// Random loss on the wire, after the queue. Default: none.
         loss: Maybe<LossPlan>,

@@ -28,7 +28,8 @@ table! {
         /// is acknowledged (RFC 6582); off: Reno as in 4.3BSD. With SACK always on. true.
         one_recovery_per_window: Maybe<bool>,
         /// Initial window: segments, or that of RFC 3390 (2 to 4 segments) or RFC 6928 (2 to 10)
-        /// for the MSS. One segment after lost SYNs (syn_timeouts). Modern: "10 segments"; classic: "1 segment".
+        /// for the MSS. One segment after lost SYNs (syn_timeouts). Modern: "10 segments"; classic:
+        /// "1 segment".
         initial_window: Maybe<InitialWindow>,
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,

@@ -65,7 +65,8 @@ impl LossRecovery {
         let is_late = self.undo.is_late(self.echo(news));
         if self.una < point && is_late {
             // "If there are no retransmits out then we can undo. Otherwise we clock out new packets
-            // but do not mark more packets lost or retransmit more" (Linux, `tcp_try_undo_partial`).
+            // but do not mark more packets lost or retransmit more" (Linux,
+            // `tcp_try_undo_partial`).
             self.holds_back = self.board.resent_bytes() > 0;
             if !self.holds_back {
                 self.undo_response(true, verdict);

@@ -190,7 +190,8 @@ impl LossRecovery {
     pub fn is_recovering(&self) -> bool {
         self.fast.is_some()
     }
-    /// Neither recovery, nor an unsettled timeout, nor a duplicate ACK since the last cumulative one.
+    /// Neither recovery, nor an unsettled timeout, nor a duplicate ACK since the last cumulative
+    /// one.
     #[inline(always)]
     pub fn is_calm(&self) -> bool {
         self.duplicates == 0 && self.fast.is_none() && self.after_timeout == AfterTimeout::Over
@@ -246,8 +247,8 @@ impl LossRecovery {
     }
 
     /// If the first of an ACK's SACK blocks reports a duplicate (D-SACK): it lies below the
-    /// cumulative ACK, or within the second block (RFC 2883, section 5). Called before anything else
-    /// of the ACK is processed. More duplicates than retransmissions are the network's.
+    /// cumulative ACK, or within the second block (RFC 2883, section 5). Called before anything
+    /// else of the ACK is processed. More duplicates than retransmissions are the network's.
     pub fn take_duplicate(&mut self, blocks: &[(u64, u64)], news: &mut News) {
         let Some(&(start, end)) = blocks.first() else { return };
         let within_second = blocks.get(1).is_some_and(|second| second.0 <= start && end <= second.1);

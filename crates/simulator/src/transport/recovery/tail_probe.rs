@@ -59,7 +59,8 @@ impl TailProbe {
     }
 
     /// Section 7.4: has the probe recovered a loss? A D-SACK of it shows that it has not, because
-    /// its segment arrived twice, and so does a duplicate ACK that SACKs nothing new (`arrived_twice`).
+    /// its segment arrived twice, and so does a duplicate ACK that SACKs nothing new
+    /// (`arrived_twice`).
     pub fn on_ack(&mut self, acknowledgement: u64, arrived_twice: bool) -> bool {
         let Some((end, retransmission)) = self.outstanding else { return false };
         if acknowledgement < end {

@@ -94,7 +94,8 @@ impl LossRecovery {
         tells && news.advance.oldest_sent_once.is_some_and(before) || news.oldest_sacked.is_some_and(before)
     }
 
-    /// Nothing new could be sent instead of the retransmissions that F-RTO holds back: they are due.
+    /// Nothing new could be sent instead of the retransmissions that F-RTO holds back: they are
+    /// due.
     pub fn abandons_frto(&mut self) -> bool {
         let abandons = self.holds_back
             && self.after_timeout == AfterTimeout::Undecided

@@ -24,8 +24,8 @@ fn duplicates_of_all_retransmissions_undo_a_recovery() {
     }
 }
 
-/// The recovery ends before the duplicates are reported (Linux: `TCP_CA_Open`), also when nothing is
-/// outstanding any more.
+/// The recovery ends before the duplicates are reported (Linux: `TCP_CA_Open`), also when nothing
+/// is outstanding any more.
 #[test]
 fn duplicates_undo_a_recovery_that_is_over() {
     let mut rig = rig(Recovery::Rack, 10);

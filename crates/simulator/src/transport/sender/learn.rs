@@ -111,7 +111,8 @@ impl Estimators {
     }
 
     /// The RTT sample of an ACK for the congestion control, if any: of the newest segment it
-    /// acknowledges. `range`: SND.UNA, with this ACK, and SND.NXT. The retransmission timer takes a separate sample.
+    /// acknowledges. `range`: SND.UNA, with this ACK, and SND.NXT. The retransmission timer takes a
+    /// separate sample.
     ///
     /// The timer must cover the wait for a delayed ACK, so RFC 7323 (section 4.2) has the receiver
     /// echo the timestamp of the oldest segment that an ACK covers. To a delay-based algorithm that

@@ -8,9 +8,9 @@ fn classic(script: &str) {
 }
 
 /// `cwnd-moderation-ecn-enter-cwr-no-moderation-700`: an ECN-Echo acknowledges the first of four
-/// segments. Here the window is at once 0.7 of the three that are in flight (RFC 9438, section 4.6);
-/// Linux takes 0.7 of the window, seven, and lowers the window by proportional rate reduction, to
-/// four ("3 packets in flight"), and over the next ACKs to seven.
+/// segments. Here the window is at once 0.7 of the three that are in flight (RFC 9438, section
+/// 4.6); Linux takes 0.7 of the window, seven, and lowers the window by proportional rate
+/// reduction, to four ("3 packets in flight"), and over the next ACKs to seven.
 #[test]
 fn an_echo_lowers_the_window() {
     classic(

@@ -12,8 +12,8 @@ fn hystart() -> Connection {
     Connection { control, ..Connection::new("cubic") }
 }
 
-/// `cubic-hystart-delay-min-rtt-jumps-downward`: samples that rise slowly and then fall must not end
-/// slow start. Every window is Linux's.
+/// `cubic-hystart-delay-min-rtt-jumps-downward`: samples that rise slowly and then fall must not
+/// end slow start. Every window is Linux's.
 #[test]
 fn stays_when_the_round_trip_becomes_shorter() {
     hystart().plays(

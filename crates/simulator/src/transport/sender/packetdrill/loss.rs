@@ -144,8 +144,8 @@ fn disorder_keeps_the_window() {
 }
 
 /// The same for an ACK that was overtaken, `prr-ss-ack-below-snd_una-cubic`: Linux processes the
-/// late SACK block and sends the segments 7 and 10; here "a duplicate (SEG.ACK =< SND.UNA) [...] can be
-/// ignored" (RFC 9293, section 3.10.7.4), and the next ACK repeats the block.
+/// late SACK block and sends the segments 7 and 10; here "a duplicate (SEG.ACK =< SND.UNA) [...]
+/// can be ignored" (RFC 9293, section 3.10.7.4), and the next ACK repeats the block.
 #[test]
 fn an_acknowledgement_that_was_overtaken() {
     Connection::new("cubic").with(|transport| transport.limited_transmit = false).plays(

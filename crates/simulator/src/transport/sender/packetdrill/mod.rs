@@ -1,7 +1,8 @@
 //! Linux's segments, windows and states from packetdrill's scripts (github.com/google/packetdrill,
-//! folder `gtests/net/tcp`; the same are in the kernel's `tools/testing/selftests/net/packetdrill`),
-//! stated as scripts of [`super::peer`]. Each test names its script. Where Linux and this sender
-//! differ, the line has what happens here, and its comment what Linux does and why.
+//! folder `gtests/net/tcp`; the same are in the kernel's
+//! `tools/testing/selftests/net/packetdrill`), stated as scripts of [`super::peer`]. Each test
+//! names its script. Where Linux and this sender differ, the line has what happens here, and its
+//! comment what Linux does and why.
 //!
 //! The windows of CUBIC in congestion avoidance are in `selfclock-congestion`,
 //! `tests/packetdrill.rs`. Not here, for lack of the thing itself: TSO (sizes of bursts), the PSH
