@@ -905,3 +905,24 @@ def test_command(selfclock: Callable[..., subprocess.CompletedProcess[str]], tmp
         assert why in failed.stderr
         assert len(failed.stderr.splitlines()) == 1
         assert failed.stdout == ""
+
+
+def test_codel_must_have_waited_an_interval() -> None:
+    """RFC 8289, section 4.2: a record of drops after 20 ms above the target is not one of 200 ms."""
+    text = """
+schema = 1
+duration = "2 s"
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "2 Mbps", delay = "5 ms", queue = { discipline = "codel", interval = "20 ms" } }
+access = { rate = "20 Mbps", delay = "1 ms" }
+[[flow]]
+protocol = "udp"
+traffic = { rate = "3 Mbps" }
+"""
+    record = recorded(sc.Scenario.parse(text + "[record]\npackets = true\n"))
+    assert not verify(record).violations
+    record.scenario = record.scenario.replace("20 ms", "200 ms")
+    found = [violation for violation in verify(record).violations if "CoDel acts" in violation.what]
+    assert found
+    assert {violation.rule for violation in found} == {"drop"}
