@@ -25,7 +25,7 @@ FORWARDED, DROPPED, LOST, DELIVERED, UNFINISHED = range(5)
 #: Kinds of packets from the receiver of data to its sender.
 TOWARDS_SOURCE = ("ack", "syn-ack", "reply")
 
-#: What each kind of packet is called, before its number.
+#: The name of each kind of packet, before its number.
 WORDS = {
     "data": "segment",
     "ack": "ACK of",

@@ -1,4 +1,4 @@
-"""What Linux does for its own algorithms, beside the library's: decided in the kernel, and by a process.
+"""Duties that Linux has for its own algorithms, beside the library's: decided in the kernel, and by a process.
 
 The windows are compared with those of the kernel's CUBIC on the same path at the same time.
 """

@@ -37,7 +37,7 @@ ALGORITHMS = {"reno": '"reno"', "cubic": '{ window = "cubic", start = "hystart++
 #: How far the simulator may be from the kernel: goodput, completion times.
 GOODPUT_WITHIN, COMPLETION_WITHIN = 0.05, 0.10
 
-#: What a completion time has beside the path, s: two programs and the emulator have to be woken for
+#: Part of a completion time beside the path, s: two programs and the emulator have to be woken for
 #: each round trip.
 HOSTS_S = 1e-3
 

@@ -84,7 +84,11 @@ fn integers(slot: &Value, reply: &Reply) -> Vec<u32> {
 }
 
 fn natively() -> Outcome {
-    let plan = Scenario::parse(SCENARIO, "scenario.toml", &[]).expect("a scenario").plan;
+    natively_of(SCENARIO)
+}
+
+fn natively_of(toml: &str) -> Outcome {
+    let plan = Scenario::parse(toml, "scenario.toml", &[]).expect("a scenario").plan;
     Simulation::new(&plan).run().expect("built-in algorithms")
 }
 
@@ -299,8 +303,7 @@ fn what_a_queue_drops_later_does_not_stay_in_it() {
     let opened = page.open(json!({ "scenario": { "toml": toml }, "packets": window }));
     page.run(&opened["run"], 5_000);
     let (hops, arrays) = page.reply(&json!({ "hops": { "run": opened["run"] } }));
-    let plan = Scenario::from_toml(&toml).expect("valid").plan;
-    let summary = Simulation::new(plan).expect("valid").run().expect("runs").summary;
+    let summary = natively_of(&toml).summary;
     let bottleneck = summary.links.iter().position(|link| link.drops > 0).expect("CoDel drops");
     let (link, fate) = (integers(&hops["link"], &arrays), integers(&hops["fate"], &arrays));
     let (enter, start) = (reals(&hops["enter_s"], &arrays), reals(&hops["start_s"], &arrays));

@@ -43,7 +43,7 @@ pub struct Datagram {
     identification: u32,
 }
 
-/// What is known of a datagram.
+/// A datagram, as far as its fragments have told.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     since: Time,

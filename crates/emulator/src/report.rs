@@ -31,12 +31,12 @@ pub struct Outcome {
     pub packets: Packets,
 }
 
-/// What the kernels of the hosts say about their connections, and what the caller has to add.
+/// Facts of the hosts' kernels about their connections, and additions of the caller.
 #[derive(Clone, Debug, Default)]
 pub struct Told {
     /// Congestion control of the sockets with these addresses: own, peer.
     pub algorithms: BTreeMap<[SocketAddr; 2], String>,
-    /// That of new sockets on each host, by node.
+    /// The algorithm of new sockets on each host, by node.
     pub defaults: BTreeMap<String, String>,
     /// Notes for the results.
     pub notes: Vec<String>,

@@ -234,7 +234,7 @@ impl Driver {
         self.grown(|controller| controller.window().get()).max(self.minimum)
     }
 
-    /// What the algorithm says once the last ACK frame has reached it.
+    /// The algorithm's decision once the last ACK frame has reached it.
     fn grown<R>(&self, read: impl Fn(&Controller) -> R) -> R {
         let controller = self.control.controller();
         match &self.growth.event {

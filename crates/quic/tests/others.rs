@@ -97,7 +97,7 @@ fn losses_beyond_the_threshold_at_the_previous_packet() {
     }
 }
 
-/// The pacing rate begins anew with the first round-trip time, also where the application never
+/// The pacing rate restarts with the first round-trip time, also where the application never
 /// ends Startup: 2.77 times ten packets in 40 ms, not in 1 ms (noq 800 and 802, s2n-quic 1524).
 #[test]
 fn pacing_begins_again_with_the_first_round_trip_time() {

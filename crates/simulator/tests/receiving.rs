@@ -1,4 +1,4 @@
-//! What a receiver as in Linux does to its sender: quick ACKs, an autotuned window, ECT on ACKs.
+//! Effects of a receiver as in Linux on its sender: quick ACKs, an autotuned window, ECT on ACKs.
 
 mod common;
 
@@ -7,9 +7,8 @@ use selfclock_simulator::Outcome;
 use selfclock_simulator::scenario::Scenario;
 
 fn outcome(text: &str, overrides: &[String]) -> Outcome {
-    let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
     let scenario =
-        Scenario::parse(text, "scenario", &overrides).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        Scenario::parse(text, "scenario", overrides).unwrap_or_else(|error| panic!("{error}\n{text}"));
     run(&scenario.plan)
 }
 
@@ -34,7 +33,7 @@ traffic = { size = "1448 B" }
 fn short_transfers_do_not_wait_for_the_timer() {
     for (delay, rtt) in [("20 us", 40e-6), ("10 ms", 0.020), ("150 ms", 0.300)] {
         for bytes in
-            (1..=40).flat_map(|segments| [segments * 1448 - 1447, segments * 1448 - 1, segments * 1448])
+            (1_u32..=40).flat_map(|segments| [segments * 1448 - 1447, segments * 1448 - 1, segments * 1448])
         {
             let overrides = [
                 format!("network.bottleneck.delay={delay}"),

@@ -124,7 +124,7 @@ The elapsed time "MUST NOT include periods during which cwnd has not been update
 
 """
 
-#: What noq 1.4 does otherwise, and which sentence decides.
+#: Differences of noq 1.4, each with the sentence that decides.
 DIFFERENCES = """\
 ## noq's BBRv3 and the draft
 

@@ -40,7 +40,7 @@ RUNS = "runs.parquet"
 EARLIER = "earlier.parquet"
 JOURNAL = "journal.jsonl"
 LOCK = ".lock"
-#: What a full disk leaves.
+#: The remains after a full disk.
 KEPT = "the finished runs are kept, and the same command resumes"
 
 #: Merging takes at most this fraction of the time, and has this minimum interval.

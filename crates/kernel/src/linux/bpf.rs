@@ -145,7 +145,7 @@ unsafe fn describe(fd: BorrowedFd<'_>, information: &mut [u8]) -> io::Result<()>
     unsafe { run(Command::Describe, attributes) }
 }
 
-/// What the kernel says of a map: `struct bpf_map_info`. It never changes.
+/// A map's `struct bpf_map_info`, by the kernel. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Number in the kernel.
@@ -364,7 +364,7 @@ pub fn load_program(program: NewProgram<'_>, log: &mut [u8]) -> io::Result<Owned
     unsafe { open(Opening::ProgramLoad, attributes) }
 }
 
-/// What a link attaches to.
+/// The target of a link.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
     /// Nothing but the kernel: a registration.
@@ -437,7 +437,7 @@ pub fn registrations() -> io::Result<Vec<(u32, OwnedFd)>> {
     Ok(found)
 }
 
-/// What the kernel says of a program.
+/// A program's description by the kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramInfo {
     /// `BPF_PROG_TYPE_*`.

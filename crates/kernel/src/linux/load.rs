@@ -32,7 +32,7 @@ pub(super) const STRUCT_OPS: u32 = 27;
 pub enum LoadError {
     /// The process may not load programs.
     NotAllowed,
-    /// What is loaded could not be found again, and thus not removed.
+    /// The loaded object could not be found again, and thus not removed.
     NotRemovable,
     /// The kernel does not publish its types.
     NoTypes(io::Error),

@@ -94,7 +94,7 @@ fn an_old_loss_takes_no_growth() {
     assert_eq!(grown(true), grown(false));
 }
 
-/// What is read before and after the algorithm has the frame is the same.
+/// Readings before and after the algorithm has the frame are the same.
 #[test]
 fn reading_the_window_changes_nothing() {
     let (mut read, mut unread) = (driver("cubic+hystart++"), driver("cubic+hystart++"));

@@ -1,5 +1,5 @@
 //! A driver on a path by itself, without a stack: a sender that paces like quinn and noq, one
-//! bottleneck with a drop-tail queue, and a receiver that acknowledges every so many packets.
+//! bottleneck with a drop-tail queue, and a receiver that acknowledges every nth packet.
 #![allow(dead_code, missing_docs, reason = "each test uses a part")]
 
 use std::collections::{BTreeMap, VecDeque};
@@ -14,12 +14,12 @@ const THRESHOLD: u64 = 3;
 /// Both stacks pace at 1.25 windows per round trip.
 const PACING_GAIN: f64 = 1.25;
 
-/// What the application gives.
+/// Data of the application.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Source {
     Nothing,
     Bulk,
-    /// So many bytes every so many nanoseconds.
+    /// A number of bytes in each period, nanoseconds.
     Writes(u64, u64),
 }
 
@@ -41,7 +41,7 @@ pub struct Line {
     pub rate: f64,
     /// Packets that wait; beyond that they are dropped.
     pub queue: u64,
-    /// Every so many packets one is dropped.
+    /// Distance of dropped packets, in packets.
     pub drop_every: Option<u64>,
     /// Packets with these numbers are dropped.
     pub drops: Vec<std::ops::Range<u64>>,

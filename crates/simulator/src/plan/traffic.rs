@@ -26,7 +26,7 @@ pub enum Source {
     Steps(Arc<[Period]>),
 }
 
-/// What an application does from a time of the run on.
+/// An application's activity from a time of the run on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Period {
     /// When it begins.

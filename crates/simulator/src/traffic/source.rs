@@ -13,11 +13,11 @@ pub struct Application {
     stop: Time,
     /// Size of one write of a source with a rate: whole segments.
     write: u64,
-    /// What an application with steps offers afterwards. Boxed: few have any.
+    /// Later periods of an application with steps. Boxed: few have any.
     later: Option<Box<Later>>,
 }
 
-/// What the application offers now.
+/// Data that the application offers now.
 #[derive(Clone, Copy, Debug)]
 enum Offer {
     Bulk,

@@ -18,7 +18,7 @@ const FIRST_ROUND: u64 = 10;
 /// The window of one receiver, bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct AdvertisedWindow {
-    /// What is advertised.
+    /// The advertised window.
     window: u64,
     /// Bound of it, which grows.
     clamp: u64,
@@ -49,7 +49,7 @@ impl AdvertisedWindow {
         }
     }
 
-    /// What the receiver advertises now, bytes.
+    /// The window that the receiver advertises now, bytes.
     #[inline(always)]
     pub const fn get(&self) -> u64 {
         self.window

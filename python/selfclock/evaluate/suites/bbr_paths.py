@@ -171,7 +171,7 @@ def _tenfold_down(bench: Bench, checks: Checks) -> None:
     checks.note(f"queue {queue:.2f} BDP")
 
 
-#: The mean queue this long after a fall of the rate, over so many seconds.
+#: The mean queue a time after a fall of the rate, and the length of the average, s.
 FALLS, FALL_S, AFTER_S, MEAN_S = (0.3, 0.2), 15.0, 45.0, 5.0
 #: At a constant rate a flow keeps a quarter of a BDP at most; twice that is allowed, in BDP of the
 #: new rate.

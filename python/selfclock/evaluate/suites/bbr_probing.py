@@ -241,7 +241,7 @@ TESTS = (
     Test(
         "B11", "Skipping PROBE_RTT Due to Application-Limited Sending",
         "as B5; the application pauses from 4 s to 10.5 s",
-        "no ProbeRTT when it sends again, and at once the former rate",
+        "no ProbeRTT when it resumes, and at once the former rate",
         _idle,
     ),
     Test(

@@ -22,7 +22,7 @@ class NotApplicableError(Exception):
 
 
 class Checks:
-    """What a test has measured, and what of it is not as expected."""
+    """Measurements of a test, and those that are not as expected."""
 
     def __init__(self) -> None:
         self._said: list[str] = []

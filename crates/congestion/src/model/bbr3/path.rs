@@ -84,7 +84,7 @@ impl Path {
         }
     }
 
-    /// What a recorder shows of it.
+    /// The view of it in a record.
     pub const fn view(&self) -> PathModel {
         let Bounds { bw_shortterm, inflight_shortterm, inflight_longterm } = self.bounds;
         PathModel {

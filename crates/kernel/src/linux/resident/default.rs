@@ -150,7 +150,7 @@ pub struct Restored {
     pub place: String,
     /// Its default now; `None` if it cannot be set.
     pub now: Option<String>,
-    /// That is the default that it had before.
+    /// Its default is the one that it had before.
     pub is_previous: bool,
 }
 

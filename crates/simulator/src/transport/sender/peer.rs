@@ -14,12 +14,14 @@
 //! |---|---|
 //! | `write N` | the application writes N segments (decimals: bytes); without any, it writes all |
 //! | `< synack` | the SYN-ACK arrives |
-//! | `< ack N [sack A:B,C:D] [win N] [ece] [marked N] [ecr T]` | an ACK up to segment N; `win` in segments, `marked` the total of CE-marked segments, `ecr` the echoed timestamp in seconds |
-//! | `> A:B [C:D ...] [cwr]` | what leaves, in segments from A to before B, in this order and at this time; nothing else has left since the line before |
+//! | `< ack N [sack A:B,C:D] [win N] [ece] [marked N] [ecr T]` | an ACK up to segment N (below) |
+//! | `> A:B [C:D ...] [cwr]` | segments from A to before B leave now, in this order (below) |
 //! | `cwnd N`, `ssthresh N` | in whole segments, rounded down, as Linux counts them; `inf` |
 //! | `state open\|disorder\|recovery\|loss` | `TCP_CA_Open` and so on, see [`State`] |
 //!
-//! Segments are numbered from 0 and have 1000 bytes; so byte 3999 is 3.999.
+//! Segments are numbered from 0 and have 1000 bytes; so byte 3999 is 3.999. Of an ACK, `win` is in
+//! segments, `marked` the total of CE-marked segments, and `ecr` the echoed timestamp in seconds.
+//! With `>`, nothing else has left since the line before.
 
 use super::tests::{MSS, Rig};
 use crate::packet::{Extra, Flags, PacketKind};
@@ -249,7 +251,7 @@ struct Play {
     acknowledged: u64,
     beyond_gap: bool,
     timeouts: u64,
-    /// What was outstanding at the last timeout.
+    /// The data outstanding at the last timeout.
     loss_until: u64,
     log: String,
 }
