@@ -107,7 +107,8 @@ class Transport(Table):
     initial_window: Segments | str | None = None
     #: Segments, or "unlimited".
     initial_ssthresh: Segments | str | None = None
-    #: The window that the receiver advertises: segments, a size, "auto" (as Linux tunes it), or "unlimited".
+    #: The window that the receiver advertises: segments, a size, "auto" (as Linux tunes it), or
+    #: "unlimited".
     receive_window: Segments | Size | str | None = None
     #: The window scale option.
     window_scaling: bool | None = None

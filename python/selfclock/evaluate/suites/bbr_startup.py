@@ -28,7 +28,8 @@ PLATEAU_ROUNDS = (3, 5)
 #: A phase begins and ends up to a sample, a fortieth of a round trip, before it is seen.
 SAMPLED = 0.1
 
-#: Phases that can follow Drain within one ACK, if there is nothing to drain: an application-limited flow.
+#: Phases that can follow Drain within one ACK, if there is nothing to drain: an application-limited
+#: flow.
 PROBE_BW = ("probe down", "probe cruise")
 
 #: An application that offers a part of the path.
