@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 HEAD = """\
 # The example tests of draft-ietf-ccwg-bbr
 
-The appendix "BBR Example Test Cases" of [draft-ietf-ccwg-bbr](https://datatracker.ietf.org/doc/draft-ietf-ccwg-bbr/) lists {count} tests in words.
+The appendix "BBR Example Test Cases" of \
+[draft-ietf-ccwg-bbr](https://datatracker.ietf.org/doc/draft-ietf-ccwg-bbr/) lists {count} tests in words.
 ```sh
 selfclock evaluate bbr3 --suite bbr
 ```
 runs them as scenarios; of any algorithm, also a user-defined one (`--algorithm FILE.py`) or one of a QUIC stack.
 Test Bn is the draft's nth, by its title; the draft gives no paths, so those here are ours; X1 is not of the draft.
-A test of BBR's phases is not applicable to an algorithm that shows none, such as a user-defined one in Python, or a stack's own.
+A test of BBR's phases is not applicable to an algorithm that shows none, such as a user-defined one in Python, or a \
+stack's own.
 The bounds and estimates of which the draft speaks are [columns of the series](building.md#columns-of-the-series).
 
 This page is made by `make bbr-suite` with selfclock {version}.
