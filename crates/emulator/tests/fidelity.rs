@@ -148,7 +148,8 @@ fn flows_are_followed_on_their_path() {
         let part = 2.0 * own.retransmitted_segments as f64 / own.sent_segments as f64;
         let (mean, seen) = (own.rtt_mean_s.expect("samples"), seen.rtt_mean_s.expect("samples"));
         assert!((seen / mean - 1.0).abs() < part, "{name}: {seen} s on the path, {mean} s at the sender");
-        assert!(part < 0.05, "{name}: {part} shows nothing");
+        // A mean of other samples, or of half of them, is off by more than a tenth.
+        assert!(part < 0.1, "{name}: {part} shows nothing");
     }
 }
 

@@ -83,16 +83,28 @@ fn udp_bytes(udp: &UdpPlan, start: Time, stop: Time) -> f64 {
     bytes.sum()
 }
 
+/// Segments that an application writes at once.
+fn segments_of_a_write(source: &Source, transport: &Transport) -> f64 {
+    match source {
+        Source::Rate(_) => 1.0,
+        Source::Writes { size, .. } => (size.get() as f64 / transport.mss.get() as f64).ceil(),
+        Source::Bulk | Source::Size(_) | Source::Steps(_) => f64::INFINITY,
+    }
+}
+
 /// Hops per byte, of data and its ACKs.
 fn hops_per_byte(flow: &FlowPlan) -> f64 {
     let there = flow.forward.len() as f64;
-    let and_back = |transport: &Transport| {
+    let and_back = |transport: &Transport, write: f64| {
         let packet = (transport.mss + transport.header).get() as f64;
-        (there + flow.reverse.len() as f64 / f64::from(transport.delayed_ack.every.max(1))) / packet
+        let delayed = transport.delayed_ack;
+        // The end of a write is acknowledged at once.
+        let most = if delayed.quick { write } else { f64::INFINITY };
+        (there + flow.reverse.len() as f64 / f64::from(delayed.every.max(1)).min(most)) / packet
     };
     match &flow.protocol {
-        Protocol::Tcp(tcp) => and_back(&tcp.transport),
-        Protocol::Connections(each) => and_back(&each.tcp.transport),
+        Protocol::Tcp(tcp) => and_back(&tcp.transport, segments_of_a_write(&tcp.source, &tcp.transport)),
+        Protocol::Connections(each) => and_back(&each.tcp.transport, f64::INFINITY),
         // Both stacks acknowledge every second packet (RFC 9000, section 13.2.2).
         Protocol::Stack(stack) => (there + flow.reverse.len() as f64 / 2.0) / f64::from(stack.datagram),
         Protocol::Udp(udp) => {

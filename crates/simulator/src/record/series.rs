@@ -79,6 +79,20 @@ impl<T: Copy> Rows<T> {
         self.members.holds(index)
     }
 
+    /// These samples with other members of a list of `all`. The samples of a new member are still
+    /// to be put, all of them.
+    fn with_members(&self, members: Subset, all: usize) -> Self {
+        let width = members.count(all);
+        let mut samples = Vec::new();
+        if let Some(&any) = self.samples.first() {
+            for row in self.samples.chunks_exact(self.width) {
+                let of = |index| row.get(self.members.place(index)).copied().unwrap_or(any);
+                samples.extend(members.members(all).map(of));
+            }
+        }
+        Self { samples, members, width, interval: self.interval }
+    }
+
     /// All samples of a flow or link. At the end all have as many.
     pub fn of(&self, index: usize) -> impl Iterator<Item = T> {
         let place = self.members.place(index);
@@ -152,15 +166,25 @@ pub struct Samples {
 impl Samples {
     /// None yet, of the senders and links that a part of the network holds.
     pub fn new(plan: &Plan, sampling: Option<Sampling>, senders: Subset, links: Subset) -> Self {
-        let models = senders.only(plan.flows.len(), |index| {
-            plan.flows[index].protocol.tcp().is_some_and(|tcp| tcp.control.is_model())
-        });
         Self {
-            models: Rows::new(models, plan.flows.len(), sampling),
+            models: Rows::new(models_of(plan, &senders), plan.flows.len(), sampling),
             flows: Rows::new(senders, plan.flows.len(), sampling),
             links: Rows::new(links, plan.links.len(), sampling),
         }
     }
+
+    /// The run continues by another plan, in which a flow that has not started may have another
+    /// algorithm.
+    pub fn change_plan(&mut self, plan: &Plan) {
+        let models = models_of(plan, &self.flows.members);
+        self.models = self.models.with_members(models, plan.flows.len());
+    }
+}
+
+/// Those of these senders that have a model of the path.
+fn models_of(plan: &Plan, senders: &Subset) -> Subset {
+    let is_model = |index: usize| plan.flows[index].protocol.tcp().is_some_and(|tcp| tcp.control.is_model());
+    senders.only(plan.flows.len(), is_model)
 }
 
 /// One sampled quantity, a value for each sample.

@@ -59,6 +59,7 @@ impl Simulation {
                 fork.plan_flow_anew(plan, index);
             }
         }
+        fork.network.samples.change_plan(plan);
         if let Some(recorder) = &mut fork.network.recorder {
             recorder.change_plan(plan);
         }

@@ -577,7 +577,7 @@ mod tests {
     }
 
     /// 1 ms of transmission and 10 ms of delay: of packets 1 ms apart, the limit of 4 lets the
-    /// first four in, and the next when the first has arrived, at 11 ms. One that is lost leaves at
+    /// first four in, and the next when the first has arrived, at 11 ms, and so on. One that is lost leaves at
     /// the end of its transmission.
     #[test]
     fn a_limit_counts_what_is_on_the_wire() {
@@ -585,7 +585,7 @@ mod tests {
         let mut plan = plan(Rate::from_bits_per_second(8_000_000), Duration::from_milliseconds(10));
         plan.total_limit = Some(4);
         for (loss, expected) in [
-            (LossPlan::None, vec![0, 1, 2, 3, 11, 12, 13, 14, 22]),
+            (LossPlan::None, vec![0, 1, 2, 3, 11, 12, 13, 14, 22, 23]),
             (LossPlan::Bernoulli(1.0), (0..24).collect()),
         ] {
             plan.loss = loss;

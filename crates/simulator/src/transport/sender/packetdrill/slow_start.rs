@@ -140,9 +140,8 @@ fn after_a_pause_without_restart() {
 }
 
 /// `slow-start-after-win-update`: a closed window is probed after a retransmission timeout, then at
-/// twice the intervals. That is 0.3 s in Linux, whose timeout is the RTT and at least 200 ms
-/// (`tcp_rtt_estimator` bounds the variation from below), and here the RTT and four times its
-/// variation, with a minimum of 200 ms for the sum (RFC 6298, rules 2.3 and 2.4).
+/// twice the intervals: 0.3 s, the RTT and 200 ms (`tcp_rtt_estimator` bounds the variation from
+/// below).
 ///
 /// Linux's probes have no payload; here they have a byte ("at least one octet of new data", RFC
 /// 9293, section 3.8.6.1), and one that nobody answers, as in the script, is a timeout of that
@@ -156,8 +155,8 @@ fn after_a_closed_window() {
          0.2 < ack 10; cwnd 20; > 10:26
          0.3 < ack 26 win 0; cwnd 36
          +0 write 20
-         +0.212~+0.213 > 26:26.001; cwnd 36  # Linux: 0.3 s
-         +0.42~+0.43 > 26:26.001; cwnd 1  # Linux: 0.6 s, 36",
+         +0.30~+0.303 > 26:26.001; cwnd 36
+         +0.60~+0.605 > 26:26.001; cwnd 1  # Linux: 36",
     );
 }
 
