@@ -16,9 +16,10 @@ use crate::transport::foreign::{ConnectionFailed, StackSender};
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Results of a run.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Outcome {
     /// Totals.
     pub summary: Summary,
@@ -32,6 +33,21 @@ pub struct Outcome {
     pub connections: Vec<ConnectionRecord>,
     /// Packet events in the order of time, except those taken earlier; empty if not recorded.
     pub packets: Packets,
+}
+
+/// Fingerprints are made of this text. It is without the models' samples: they show the state behind
+/// decisions that the rest shows.
+impl fmt::Debug for Outcome {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Outcome")
+            .field("summary", &self.summary)
+            .field("flow_series", &self.flow_series)
+            .field("link_series", &self.link_series)
+            .field("connections", &self.connections)
+            .field("packets", &self.packets)
+            .finish()
+    }
 }
 
 impl Simulation {
