@@ -127,7 +127,7 @@ fn as_reno(event: &Acknowledged, state: &mut WindowState) {
     if !event.window_limited {
         return;
     }
-    let acknowledged = state.acknowledgements(event.size);
+    let acknowledged = state.counted(event.size);
     state.cwnd += if state.cwnd < state.ssthresh { acknowledged } else { acknowledged / state.cwnd };
 }
 
