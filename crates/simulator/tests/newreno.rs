@@ -26,6 +26,10 @@ fn long_recoveries_end() {
             access = {{ rate = "1 Gbps", delay = "0.5 ms" }}
             [transport]
             recovery = "newreno"
+            # As in ns-2, whose receiver has plain delayed ACKs, and whose timer is RFC 6298's.
+            undo = false
+            delayed_ack = {{ quick = false }}
+            timer = {{ arithmetic = "rfc6298" }}
             [record]
             interval = "off"
             [[flow]]

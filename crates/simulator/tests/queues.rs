@@ -7,8 +7,8 @@ use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Time};
 use selfclock_simulator::named::Named;
 use selfclock_simulator::plan::{
-    Arrivals, DisciplinePlan, Ecn, Flow, LinkChange, Plan, Protocol, QueueSize, RouterPlan, Transport,
-    UdpPlan, dumbbell, gbps, kbps, mbps, ms, packets, s,
+    Arrivals, DisciplinePlan, Ecn, Flow, LinkChange, Plan, Protocol, QueueSize, ReceiveWindow, RouterPlan,
+    Transport, UdpPlan, dumbbell, gbps, kbps, mbps, ms, packets, s,
 };
 use selfclock_simulator::queue::QueueLimit;
 use selfclock_simulator::record::packets::PacketEvent;
@@ -144,7 +144,9 @@ fn a_policer_holds_a_rate() {
 /// losses.
 #[test]
 fn xcp_is_fair_and_full_without_a_drop() {
-    let transport = Transport { handshake: true, ..Transport::modern() };
+    // An autotuned receive window begins below what the routers grant.
+    let receive_window = ReceiveWindow::UNLIMITED;
+    let transport = Transport { handshake: true, receive_window, ..Transport::modern() };
     let network =
         dumbbell(gbps(1), ms(80)).access(gbps(10), ms(10)).queue(QueueSize::Bytes(Bytes(10_000_000)));
     let flows = network.transport(transport).flows(["xcp"; 10]);

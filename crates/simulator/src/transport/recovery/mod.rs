@@ -317,6 +317,7 @@ impl LossRecovery {
             Some(FastRecovery { inflation, .. }) if !self.method.uses_sack() => {
                 pipe.saturating_add_signed(-inflation.bytes())
             }
+            None if self.after_timeout != AfterTimeout::Over => self.pipe_after_timeout(pipe),
             // RFC 3042: one new segment on each of the first two duplicate ACKs.
             None if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => match self.method {
                 Recovery::Sack | Recovery::Rack if self.limited_transmit => pipe,
@@ -331,7 +332,18 @@ impl LossRecovery {
     /// Payload that counts as in flight against this window for a retransmission: Limited Transmit
     /// is for new data (RFC 3042).
     pub fn pipe_for_retransmission(&self, window: u64) -> u64 {
-        if self.fast.is_some() { self.pipe(window) } else { self.board.pipe_bytes() }
+        if self.fast.is_some() { self.pipe(window) } else { self.pipe_after_timeout(self.board.pipe_bytes()) }
+    }
+
+    /// Without SACK, each duplicate ACK says that one of the segments has arrived that F-RTO sent
+    /// beyond those outstanding at the timeout. "Lower inflight to clock out (re)transmissions"
+    /// (Linux, `tcp_process_loss`): otherwise the next hole waits for the timer.
+    fn pipe_after_timeout(&self, pipe: u64) -> u64 {
+        if self.after_timeout == AfterTimeout::Over || self.method.uses_sack() {
+            return pipe;
+        }
+        let beyond = self.recover.map_or(0, |point| self.next.saturating_sub(point));
+        pipe.saturating_sub(beyond.min(u64::from(self.duplicates) * self.mss))
     }
 
     /// Index of the next retransmission.
