@@ -317,7 +317,9 @@ impl LossRecovery {
             Some(FastRecovery { inflation, .. }) if !self.method.uses_sack() => {
                 pipe.saturating_add_signed(-inflation.bytes())
             }
-            None if self.after_timeout != AfterTimeout::Over => self.pipe_after_timeout(pipe),
+            None if !self.method.uses_sack() && self.after_timeout != AfterTimeout::Over => {
+                self.pipe_after_timeout(pipe)
+            }
             // RFC 3042: one new segment on each of the first two duplicate ACKs.
             None if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => match self.method {
                 Recovery::Sack | Recovery::Rack if self.limited_transmit => pipe,
