@@ -41,7 +41,7 @@ _SIZE = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**
 #: Largest window without the window scale option (RFC 7323, section 1.1).
 UNSCALED = 65_535
 #: First and largest autotuned window: half of Linux's `tcp_rmem`, of 131072 and 33554432 B.
-AUTOTUNED = (65_536, 16_777_216)
+AUTOTUNED = (65_536, 20_971_520)
 #: Packet sizes of `packet = "imix"`.
 _IMIX = (40, 576, 1500)
 

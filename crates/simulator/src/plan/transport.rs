@@ -9,11 +9,12 @@ use selfclock_congestion::units::{Bytes, Duration, Rate};
 const LARGEST_SHIFT: u8 = 14;
 /// Largest window without the window scale option.
 const UNSCALED: Bytes = Bytes(65_535);
-/// Part of Linux's receive buffers that is advertised, bytes: half of `tcp_rmem[1]` (131072) and of
-/// `tcp_rmem[2]` (33554432 since Linux 6.16). The rest holds what a packet takes beside its data;
-/// a half is assumed before packets show their size (`TCP_DEFAULT_SCALING_RATIO`).
+/// Part of Linux's receive buffers that is advertised, bytes. The rest holds what a packet takes
+/// beside its data. Before packets show their size, a half is assumed (`TCP_DEFAULT_SCALING_RATIO`)
+/// of `tcp_rmem[1]` (131072); then 0.625 of `tcp_rmem[2]` (33554432 since Linux 6.16), which is
+/// 160/256 with 1448 B of payload in packets of 2304 B, as a host of Linux 6.18 advertised.
 const INITIAL_SPACE: u64 = 65_536;
-const LARGEST_SPACE: u64 = 16_777_216;
+const LARGEST_SPACE: u64 = 20_971_520;
 
 /// Transport settings of one connection; the named profiles are two values of this.
 #[derive(Clone, Debug, PartialEq)]

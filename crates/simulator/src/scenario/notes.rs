@@ -5,7 +5,8 @@ use selfclock_congestion::units::{Bytes, Rate};
 
 use crate::named::Named as _;
 use crate::plan::{
-    Ecn, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, RouterPlan, assemble::USUAL_PACKET,
+    Ecn, FlowPlan, LinkPlan, LossPlan, Plan, Protocol, QueueLimit, ReceiveWindow, RouterPlan, Source,
+    assemble::USUAL_PACKET,
 };
 use crate::queue::ActsAbove;
 
@@ -87,6 +88,12 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
             ));
         }
     }
+    if let Some((window, product)) = window_below_path(plan, flow) {
+        add(format!(
+            "its receiver's window, tuned up to {window:.0} MiB as on Linux, is below what its path can hold, {product:.0} \
+             MiB, and may limit it: write receive_window = \"unlimited\" in its transport to have none"
+        ));
+    }
     if tcp.transport.delayed_ack.every > 1 {
         for (name, _) in tcp.control.needs().filter(|&(_, need)| need == Need::EveryAck) {
             add(format!(
@@ -102,6 +109,25 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
             ));
         }
     }
+}
+
+/// The largest autotuned window of a bulk flow, and what its path holds if that is more, both MiB:
+/// the BDP, and twice that where packets are lost on the way, because what follows a hole waits at
+/// the receiver until it is filled.
+fn window_below_path(plan: &Plan, flow: &FlowPlan) -> Option<(f64, f64)> {
+    let tcp = flow.protocol.tcp()?;
+    if tcp.transport.receive_window != ReceiveWindow::Auto || tcp.source != Source::Bulk {
+        return None;
+    }
+    let links = |way: &[usize]| -> Vec<&LinkPlan> { way.iter().map(|&link| &plan.links[link]).collect() };
+    let (forward, reverse) = (links(&flow.forward), links(&flow.reverse));
+    let rate = forward.iter().map(|link| link.rate).min()?.bits_per_second() as f64;
+    let rtt: f64 = forward.iter().chain(&reverse).map(|link| link.delay.seconds()).sum();
+    let loses = forward.iter().any(|link| link.loss != LossPlan::None);
+    let product = rate / 8.0 * rtt * if loses { 2.0 } else { 1.0 };
+    let window = tcp.transport.advertised_window().get() as f64;
+    let mebibyte = f64::from(1 << 20);
+    (product > window).then_some((window / mebibyte, product / mebibyte))
 }
 
 /// A queue on the path that marks as it would drop (RFC 3168), for all flows alike, if a flow that

@@ -175,7 +175,7 @@ mod tests {
         for round in 4..20 {
             arrive(&mut window, at(round * 100), &mut next, 40 << (round - 3).min(12));
         }
-        assert_eq!(window.get(), 16_777_216);
+        assert_eq!(window.get(), 20_971_520);
     }
 
     /// A steady flow has twice what a round trip brings, and a fixed window stays as it is.

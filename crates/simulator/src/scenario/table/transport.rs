@@ -34,7 +34,7 @@ table! {
         /// Initial slow start threshold. "unlimited".
         initial_ssthresh: Maybe<Threshold>,
         /// The window that the receiver advertises: constant, or "auto", which grows with what
-        /// arrives from 64 KiB to 16 MiB, as in Linux with its default buffers; for a QUIC stack
+        /// arrives from 64 KiB to 20 MiB, as in Linux with its default buffers; for a QUIC stack
         /// "auto" is no limit. Modern: "auto"; classic: "20 segments".
         receive_window: Maybe<ReceiveWindow>,
         /// The window scale option: without it no more than 65535 bytes can be advertised. true.
