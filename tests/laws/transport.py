@@ -344,7 +344,7 @@ def single_loss(document: Document) -> None:
     recovery = document["flow"][0]["transport"]["recovery"]
     holds(recovery == "rack" or drops["sequence"].n_unique() == lost, "a retransmission is lost")
     require(not found["timeouts"] or recovery == "newreno", "timeouts", found["timeouts"], 0)
-    holds(not found["timeouts"], "NewReno timed out, and sends again what follows")
+    holds(not found["timeouts"], "NewReno timed out, and retransmitted what follows")
     probes = 1 if recovery == "rack" else 0
     require(
         lost <= found["retransmitted_segments"] <= lost + probes,
