@@ -275,6 +275,7 @@ def unmarked(draw: Draw) -> Document:
     for where in (made["network"].get("bottleneck"), made["network"].get("hop"), *made["network"].get("link", [])):
         if isinstance((where or {}).get("queue"), dict):
             where["queue"].pop("mark_above", None)
+    made.setdefault("transport", {}).setdefault("delayed_ack", {})["quick"] = False
     first = {key: value for key, value in made["flow"][0].items() if key in ("from", "to", "start", "transport")}
     made["flow"][0] = {**first, "congestion_control": draw.pick(["reno", "cubic"])}
     return made
@@ -285,7 +286,8 @@ def ect_codepoint(document: Document) -> None:
     """The capability to be marked changes nothing where nothing marks.
 
     Condition: drop-tail without a threshold, Reno or CUBIC; the handshake has flags and no bytes
-    more.
+    more; no quick ACKs, of which there are two more for a retransmission, which is known by its
+    lack of ECT (Linux, __tcp_ecn_check_ce), and for CWR after a loss (tcp_ecn_accept_cwr).
     Source: RFC 3168, 5: a router treats ECT(0) as not-ECT unless it marks.
     """
     plain = changed(document, lambda each: each["flow"][0].setdefault("transport", {}).update(ecn="off"))

@@ -54,9 +54,10 @@ def more_loss(document: Document) -> None:
 def more_rate(document: Document) -> None:
     """Twice the rate, with the same delay and a buffer of one BDP, does not lower the goodput.
 
-    Condition: 5 % for chance.
+    Condition: 5 % for chance; not FAST, as for the law "better-recovery".
     Source: order.
     """
+    holds(document["flow"][0]["congestion_control"] != "fast", "FAST's segments do not fit into the queue")
     bottleneck = document["network"]["bottleneck"]
     double = changed(
         document, lambda each: each["network"]["bottleneck"].update(rate=f"{2 * bps(bottleneck['rate'])} bps")
@@ -145,10 +146,14 @@ def refinement(document: Document) -> None:
     """PRR, limited transmit, timestamps and pacing do not cost more than a quarter of the goodput.
 
     Condition: means over three seeds; timestamps cost 12 B of 1500; not FAST, as for the law
-    "better-recovery".
+    "better-recovery", and not BIC with NewReno: BIC adds up to 32 segments a round trip, as many as
+    these queues hold, so that it loses bursts; NewReno repairs one a round trip until the timer of
+    the first partial ACK expires (RFC 6582, 4), and which bursts are short enough is chance.
     Source: RFC 9937, 3042, 7323: what each is meant for.
     """
     word = document["name"]
+    chance = document["flow"][0]["congestion_control"] == "bic" and document["transport"]["recovery"] == "newreno"
+    holds(not chance, "bursts of losses that NewReno cannot repair in time")
     off, on = ("off", 1.25) if word == "pacing_gain" else (False, True)
     plain = mean(changed(document, lambda each: each["transport"].update({word: off})))
     better = mean(changed(document, lambda each: each["transport"].update({word: on})))

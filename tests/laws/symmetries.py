@@ -181,13 +181,15 @@ def neutral_keys(document: Document) -> None:
     holds(document.get("profile") != "classic", "the defaults are those of the modern profile")
     defaults = {
         "mss": "1448 B", "header": "40 B", "ack": "40 B", "recovery": "rack", "prr": True, "limited_transmit": True,
-        "initial_window": "10 segments", "initial_ssthresh": "unlimited", "receive_window": "unlimited",
-        "window_scaling": True, "handshake": True, "timestamps": True, "undo": False, "ecn": "off",
+        "initial_window": "10 segments", "initial_ssthresh": "unlimited", "receive_window": "auto",
+        "window_scaling": True, "handshake": True, "timestamps": True, "dsack": True, "undo": True, "frto": True,
+        "syn_timeouts": 2, "ecn": "off",
         "one_recovery_per_window": True, "grow_only_when_limited": True, "byte_counting": True,
         "restart_after_idle": True, "pacing_gain": "off", "shaper": "off", "encrypted": False,
-        "delayed_ack": {"every": 2, "timer": "40 ms", "clock": "segment"},
+        "peer_knows_option": True,
+        "delayed_ack": {"every": 2, "timer": "40 ms", "clock": "segment", "quick": True},
         "timer": {"initial": "1 s", "minimum": "200 ms", "maximum": "120 s", "granularity": "1 ms", "backoff": 2,
-                  "arithmetic": "rfc6298", "samples": "every-segment"},
+                  "linear_syn_timeouts": 4, "arithmetic": "linux", "samples": "every-segment"},
     }  # fmt: skip
 
     def write(each: Document) -> None:
@@ -353,7 +355,8 @@ def silent_flow(document: Document) -> None:
     Source: identity.
     """
     holds("bdp" not in str(document), "a queue in BDP")
-    holds(not ("fq-" in str(document) and "interval', 'size" in str(document)), "numbers of short connections")
+    short = any("interval" in each["traffic"] for each in document["flow"] if isinstance(each.get("traffic"), dict))
+    holds(not ("fq-" in str(document) and short), "numbers of short connections")
     end = picoseconds(document["duration"])
 
     def add(each: Document) -> None:

@@ -214,7 +214,7 @@ def scalable(draw: Draw) -> Document:
         {"congestion_control": window, "start": "300 ms"}])  # fmt: skip
     made["transport"] = {
         "timestamps": False,
-        "delayed_ack": {"every": draw.whole(1, 4), "timer": "40 ms"},
+        "delayed_ack": {"every": draw.whole(1, 4), "timer": "40 ms", "quick": False},
         "timer": {"initial": "1 s", "minimum": "200 ms", "maximum": "120 s", "granularity": "0 s"},
         "recovery": "sack",
     }
@@ -225,7 +225,8 @@ def scalable(draw: Draw) -> Document:
 def time_scale(document: Document) -> None:
     """Rates doubled and times halved: the same packets, at twice the rate.
 
-    Condition: no algorithm or discipline with a constant in seconds, granularity 0.
+    Condition: no algorithm or discipline with a constant in seconds, granularity 0, no quick ACKs,
+    whose longest delay is 200 ms (Linux, TCP_DELACK_MAX).
     Source: dimensional analysis: bit/s times s is bits.
     """
 
@@ -249,7 +250,9 @@ def sized(draw: Draw) -> Document:
                        {"discipline": "drr", "limit": "30000 B", "quantum": "1040 B"}])  # fmt: skip
     made = path("10 Mbps", draw.whole(10, 60), queue, duration="4 s", access="100 Mbps", flows=[
         {"congestion_control": window, "transport": {"recovery": recovery}}])  # fmt: skip
-    made["transport"] = {"timestamps": False, "mss": "1000 B", "header": "40 B", "ack": "40 B"}
+    made["transport"] = {
+        "timestamps": False, "mss": "1000 B", "header": "40 B", "ack": "40 B", "receive_window": "unlimited",
+    }  # fmt: skip
     return made
 
 
@@ -258,7 +261,8 @@ def byte_scale(document: Document) -> None:
     """Sizes and rates doubled: the same packets at the same times.
 
     Condition: no option of a fixed size (timestamps, SACK blocks, probes), no constant in bytes or
-    packets of 1500 B in the discipline.
+    packets of 1500 B in the discipline; no autotuned receive window, which begins with 64 KiB
+    whatever the segments (Linux, tcp_rmem).
     Source: dimensional analysis.
     """
     transport = document["flow"][0]["transport"]

@@ -330,17 +330,21 @@ def single_loss(document: Document) -> None:
 
     Condition: NewReno and better; losses 60 or more segments apart and not among the last six; a
     tail loss probe is one retransmission more; NewReno times out where the first segment beyond
-    `recover` is lost (RFC 6582, 3.2: its duplicate ACKs do not cover more than that).
+    `recover` is lost (RFC 6582, 3.2: its duplicate ACKs do not cover more than that). No
+    retransmission is lost, except with RACK-TLP: for others that is the timer's (RFC 6675, 5.1).
     Source: RFC 6582, RFC 6675, RFC 8985: a recovery repairs what is lost.
     """
     result, packets = recorded(document)
-    lost = packets.filter(pl.col("event") == "drop").height
+    drops = packets.filter(pl.col("event") == "drop")
+    lost = drops.height
     found = flow(result)
     last = packets.filter(pl.col("kind") == "data")["sequence"].max() or 0
     late = packets.filter((pl.col("event") == "drop") & (pl.col("sequence") > last - 6 * 1448)).height
     holds(lost and not late, "none, or one of the last")
     recovery = document["flow"][0]["transport"]["recovery"]
+    holds(recovery == "rack" or drops["sequence"].n_unique() == lost, "a retransmission is lost")
     require(not found["timeouts"] or recovery == "newreno", "timeouts", found["timeouts"], 0)
+    holds(not found["timeouts"], "NewReno timed out, and retransmitted what follows")
     probes = 1 if recovery == "rack" else 0
     require(
         lost <= found["retransmitted_segments"] <= lost + probes,

@@ -35,8 +35,8 @@ pub struct Outcome {
     pub packets: Packets,
 }
 
-/// Fingerprints are made of this text. It is without the models' samples: they show the state behind
-/// decisions that the rest shows.
+/// Fingerprints are made of this text. It is without the models' samples: they show the state
+/// behind decisions that the rest shows.
 impl fmt::Debug for Outcome {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

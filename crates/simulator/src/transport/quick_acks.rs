@@ -32,13 +32,16 @@ pub struct QuickAcks {
     /// Departure of the SYN-ACK, then the round-trip time that it measures.
     handshake: Option<Time>,
     rtt: Option<Duration>,
+    /// Arrival of the first segment, also beyond a gap, which ends the handshake ("lrcvtime" begins
+    /// with it: `tcp_create_openreq_child`).
+    begun: Option<Time>,
 }
 
 impl QuickAcks {
     /// Before any data; `least` is the shortest delay of an ACK.
     pub const fn new(least: Duration) -> Self {
         let half = Duration::from_picoseconds(least.picoseconds() / 2);
-        Self { left: 0, least, half, delay: Duration::ZERO, handshake: None, rtt: None }
+        Self { left: 0, least, half, delay: Duration::ZERO, handshake: None, rtt: None, begun: None }
     }
 
     /// Whether the next ACK leaves at once.
@@ -52,6 +55,14 @@ impl QuickAcks {
         self.handshake = Some(now);
     }
 
+    /// A segment arrives; the first one begins the connection.
+    pub fn begin(&mut self, now: Time) {
+        if self.begun.is_none() {
+            self.begun = Some(now);
+            self.rtt = self.handshake.map(|sent| now.since(sent));
+        }
+    }
+
     /// Whether the next segment in order, which comes this long after the last one, changes
     /// nothing.
     #[inline(always)]
@@ -63,11 +74,13 @@ impl QuickAcks {
     /// with a window of this many segments advertised.
     #[inline(never)]
     pub fn on_data(&mut self, now: Time, gap: Duration, window_segments: u64) {
+        self.begin(now);
         if self.delay.is_zero() {
-            self.rtt = self.handshake.map(|sent| now.since(sent));
             self.delay = self.least;
             return self.increase(MOST, window_segments);
         }
+        // The first one in order may come after marked ones beyond it.
+        let gap = self.begun.map_or(gap, |begun| gap.min(now.since(begun)));
         let half = Duration::from_picoseconds(self.delay.picoseconds() / 2);
         if gap <= self.half {
             // At the shortest delay this changes nothing, also where it is an odd number.
@@ -177,6 +190,23 @@ mod tests {
             assert_eq!(acks_left(quick), expected, "{rtt} {pause}");
             quick.enter(MOST, 45);
             assert_eq!(acks_left(quick), 16);
+        }
+    }
+
+    /// `tcp_data_queue_ofo`: a marked segment beyond a gap comes before the first in order; the
+    /// receiver's RTO (220 ms) counts from it, not from the beginning of the run.
+    #[test]
+    fn a_mark_may_come_before_the_first_segment_in_order() {
+        for (pause, expected) in [(219, 2), (221, 16)] {
+            for start in [0, 7000] {
+                let mut quick = QuickAcks::new(ATO);
+                quick.on_syn_ack(at(start));
+                quick.begin(at(start + 20));
+                quick.enter(AFTER_MARK, 45);
+                quick.on_data(at(start + 20 + pause), ms(start + 20 + pause), 45);
+                assert_eq!(acks_left(quick), expected, "{start} {pause}");
+                assert_eq!(quick.rtt, Some(ms(20)));
+            }
         }
     }
 

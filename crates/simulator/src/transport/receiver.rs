@@ -183,8 +183,10 @@ impl Receiver {
         };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately",
         // and likewise one that fills a gap.
-        let changed = self.ecn != Ecn::Off && self.note_mark(packet);
         let opened = self.note_arrival(context.now, packet, arrival);
+        // After that, as in Linux's `tcp_event_data_recv`: a mark on the first segment must not
+        // hide that it is the first.
+        let changed = self.ecn != Ecn::Off && self.note_mark(packet);
         let quick = self.delayed_ack.quick && self.is_quick(packet, arrival, end, opened);
         if request.immediately || changed || quick || arrival != Arrival::InOrder {
             return self.acknowledge(context, request.option);
@@ -222,11 +224,12 @@ impl Receiver {
                 let reached = self.reassembly.reached();
                 self.window.on_data(now, packet.echo, packet.payload, reached)
             }
-            // Without SACK a changed window would hide a duplicate ACK (`tcp_data_queue_ofo`).
-            Arrival::OutOfOrder if self.sack => {
-                self.window.on_data_beyond(packet.payload, self.reassembly.reached())
+            Arrival::OutOfOrder => {
+                self.quick.begin(now);
+                // Without SACK a changed window would hide a duplicate ACK (`tcp_data_queue_ofo`).
+                self.sack && self.window.on_data_beyond(packet.payload, self.reassembly.reached())
             }
-            Arrival::OutOfOrder | Arrival::Duplicate => false,
+            Arrival::Duplicate => false,
         }
     }
 

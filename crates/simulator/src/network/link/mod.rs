@@ -577,8 +577,8 @@ mod tests {
     }
 
     /// 1 ms of transmission and 10 ms of delay: of packets 1 ms apart, the limit of 4 lets the
-    /// first four in, and the next when the first has arrived, at 11 ms, and so on. One that is lost leaves at
-    /// the end of its transmission.
+    /// first four in, and the next when the first has arrived, at 11 ms, and so on. One that is
+    /// lost leaves at the end of its transmission.
     #[test]
     fn a_limit_counts_what_is_on_the_wire() {
         let ms = |number| Time::ZERO + Duration::from_milliseconds(number);

@@ -23,8 +23,8 @@ fn timeout_of_a_single_segment() {
 }
 
 /// The rest of it, from a flight of ten: slow start to seven, two segments for each ACK, and then
-/// one. Without F-RTO: of the ten, all but the first are acknowledged without a retransmission, which
-/// Linux and profile `modern` take for a spurious timeout.
+/// one. Without F-RTO: of the ten, all but the first are acknowledged without a retransmission,
+/// which Linux and profile `modern` take for a spurious timeout.
 #[test]
 fn timeout_then_slow_start_then_congestion_avoidance() {
     Connection::new("cubic").with(|transport| transport.frto = false).plays(
@@ -64,8 +64,8 @@ fn the_last_byte_of_four_segments_is_sacked() {
 
 /// RFC 6298, rule 5.5, and Linux's `tcp_retransmit_timer`: each timeout doubles the next; only the
 /// first lowers ssthresh (RFC 5681, section 3.1: "When a TCP sender detects segment loss using the
-/// retransmission timer and the given segment has already been retransmitted"). The timeout is the RTT
-/// of 100 ms and 200 ms (`tcp_rtt_estimator` bounds the variation from below).
+/// retransmission timer and the given segment has already been retransmitted"). The timeout is the
+/// RTT of 100 ms and 200 ms (`tcp_rtt_estimator` bounds the variation from below).
 #[test]
 fn timeouts_back_off() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
