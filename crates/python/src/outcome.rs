@@ -236,7 +236,9 @@ fn flow_table(plan: &Plan, mut series: FlowSeries, mut models: ModelSeries) -> P
     let models: Vec<_> = models
         .quantities()
         .into_iter()
-        .filter_map(|(name, column)| if let Column::Reals(values) = column { Some((name, values)) } else { None })
+        .filter_map(
+            |(name, column)| if let Column::Reals(values) = column { Some((name, values)) } else { None },
+        )
         .collect();
     if models.iter().any(|(_, values)| values.iter().any(|value| !value.is_nan())) {
         for (name, values) in models {

@@ -42,6 +42,7 @@ bottleneck = {{ rate = "{mbps} Mbps", delay = "18 ms", queue = "{queue} bdp" }}
 access = {{ rate = "100 Gbps", delay = "1 ms" }}
 [transport]
 delayed_ack = {{ every = {every}, timer = "{ack_delay} ms", quick = false }}
+receive_window = "unlimited"
 initial_ssthresh = {ssthresh}
 restart_after_idle = false
 {pacing}
