@@ -113,7 +113,8 @@ def of_connections(flow: FlowSummary) -> list[list[str]]:
     rows = [["all", f"{connections['completed']:,}", f"{connections['started']:,}", *5 * [""]]]
     for size in connections["by_size"]:
         largest = size["up_to_bytes"]
-        times = (milliseconds(size.get(key)) for key in ("mean_s", "p50_s", "p95_s", "p99_s", "delivery_p50_s"))
+        known = (size["mean_s"], size["p50_s"], size["p95_s"], size["p99_s"], size.get("delivery_p50_s"))
+        times = map(milliseconds, known)
         upto = "larger" if largest is None else written(largest, SIZES)
         rows.append([upto, f"{size['completed']:,}", "", *times])
     return rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 import zlib
 from importlib import resources
 from pathlib import Path
@@ -169,11 +170,23 @@ def test_the_first_figure_is_on_the_screen_before_the_others_are_drawn(
     page.set_default_timeout(PATIENCE)
     page.add_init_script(FRAMES)
     page.goto(written["run"].as_uri())
-    page.wait_for_function("window.seen.length > 1")
+    wait_until(page, "window.seen.length > 1")
     (first, at), (_, later) = page.evaluate("window.seen")[:2]
     page.close()
     assert first == 0
     assert later > at
+
+
+def wait_until(page: Page, condition: str, argument: object = None) -> None:
+    """Wait for an expression or a function to be true.
+
+    Playwright's wait_for_function evaluates its text within the page, whose Content Security Policy
+    forbids that.
+    """
+    end = time.monotonic() + PATIENCE / 1000
+    while not page.evaluate(condition, argument):
+        assert time.monotonic() < end, condition
+        page.wait_for_timeout(20)
 
 
 def contrast(page: Page, selector: str) -> float:
@@ -308,13 +321,13 @@ def test_values_are_read_and_all_panels_zoom_together(visit: Callable[[str], Vis
     point(page, panels[1], 0.6)
     page.mouse.up()
     width = whole[0][1] - whole[0][0]
-    page.wait_for_function("width => chartRanges()[0][1] - chartRanges()[0][0] < width / 2", arg=width)
+    wait_until(page, "width => chartRanges()[0][1] - chartRanges()[0][0] < width / 2", width)
     zoomed = time_ranges(page)
     assert all(seen == pytest.approx(zoomed[0]) for seen in zoomed)
     assert zoomed[0][1] - zoomed[0][0] == pytest.approx(width / 10, rel=0.1)
     # A double click restores the full range.
     panels[1].dblclick()
-    page.wait_for_function("width => chartRanges()[0][1] - chartRanges()[0][0] > width * 0.9", arg=width)
+    wait_until(page, "width => chartRanges()[0][1] - chartRanges()[0][0] > width * 0.9", width)
     assert all(seen == pytest.approx(time_ranges(page)[0]) for seen in time_ranges(page))
     assert visited.complaints == []
 

@@ -277,8 +277,10 @@ def test_names_of_settings() -> None:
         ("net.ipv4.tcp_mem", "there is none of that name in a network namespace"),
         ("net.ipv4.no_such", "there is none of that name in a network namespace"),
         ("net.ipv4", "there is none of that name in a network namespace"),
-        # Read-only in every namespace.
-        ("net.ipv4.tcp_available_congestion_control", "can only read it"),
+        # Read-only everywhere, in the machine's own namespace too.
+        ("net.ipv4.tcp_available_congestion_control", "only the kernel itself sets it"),
+        # Read-only in other namespaces than the machine's: it is one for all of them.
+        ("net.ipv4.tcp_allowed_congestion_control", "it belongs to the machine, not to a host; set it there"),
     ],
 )
 def test_settings_that_a_namespace_lacks(name: str, said: str) -> None:

@@ -57,7 +57,9 @@ def run_runaways() -> None:
     """Run them in this process; after each, print its result and the peak of memory."""
     for name, events in RUNAWAY.items():
         register(name, **events)
-        scenario = sc.dumbbell(bottleneck="20 Mbps", flows=[name], duration="2 s").unrecorded()
+        # An autotuned receive window would be the smaller limit.
+        flow = {"congestion_control": name, "transport": {"receive_window": "unlimited"}}
+        scenario = sc.dumbbell(bottleneck="20 Mbps", flows=[flow], duration="2 s").unrecorded()
         try:
             scenario.run()
             said = "ends"
@@ -97,7 +99,8 @@ def test_memory_sets_the_limit_where_there_is_little(tmp_path: Path) -> None:
         "import resource, selfclock as sc\n"
         "resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))\n"
         "sc.load_algorithms('own.py')\n"
-        "try:\n    sc.dumbbell(flows=[{'congestion_control': 'doubles', 'count': 20}], duration='1 s').run()\n"
+        "flow = {'congestion_control': 'doubles', 'count': 20, 'transport': {'receive_window': 'unlimited'}}\n"
+        "try:\n    sc.dumbbell(flows=[flow], duration='1 s').run()\n"
         "except sc.RunError as error:\n    print(error)\n"
     )
     done = subprocess.run(

@@ -102,8 +102,9 @@ def test_two_flows_of_dctcp_share_equally() -> None:
 
     def ratio(overhead: str) -> float:
         flow = {
-            "count": 2, "congestion_control": {"model": "prague", "pacing": False}, "overhead": overhead,
-            "transport": {"ecn": "accurate"},
+            # Without Prague's virtual RTT and pacing this is DCTCP.
+            "congestion_control": {"model": "prague", "pacing": False, "virtual_rtt": "0 s"},
+            "count": 2, "overhead": overhead, "transport": {"ecn": "accurate"},
         }  # fmt: skip
         queue = {"limit": "1000 packets", "mark_above": "65 packets"}
         link = sc.Link("10 Gbps", "20 us", queue=queue)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import selfclock as sc
-from test_browser import DESKTOP, PHONE, Visit, browser
+from test_browser import DESKTOP, PHONE, Visit, browser, wait_until
 from test_motion import MIXED, PARKING_LOT, record_of, seen_at, times_between
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Replay:
         self.visit = Visit(browser, folder / "report.html")
         self.page: Page = self.visit.page
         self.page.locator(".motion").scroll_into_view_if_needed()
-        self.page.wait_for_function("document.querySelector('.motion').dataset.drawn === 'yes'")
+        wait_until(self.page, "document.querySelector('.motion').dataset.drawn === 'yes'")
 
     def tell(self, script: str) -> Any:  # noqa: ANN401
         """Evaluate an expression about the player."""
@@ -102,7 +102,7 @@ def test_it_plays_pauses_and_changes_its_speed(replay: Replay) -> None:
     page.locator(".motion").focus()
     page.keyboard.press("Space")
     assert play.inner_text() == "Pause"
-    page.wait_for_function("document.querySelector('.motion').player.t > 1e6")
+    wait_until(page, "document.querySelector('.motion').player.t > 1e6")
     page.keyboard.press("Space")
     assert play.inner_text() == "Play"
     stopped = replay.now_s

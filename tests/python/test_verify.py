@@ -536,8 +536,10 @@ def test_the_timestamp_of_the_syn_is_echoed() -> None:
 
 
 def test_what_is_sent_later_and_acknowledged_shows_a_loss() -> None:
-    """A repetition was held to be without a reason where the delayed acknowledgement of another hole, filled later,
-    told RACK of the loss: there is no SACK block then. Without RACK it is without one.
+    """A repetition was held to be without a reason where RACK learned of the loss from a delayed ACK.
+
+    The ACK was of another hole, filled later, and had no SACK block. Without RACK the repetition is
+    without a reason. No quick ACK would have covered several segments.
     """
     text = """\
 schema = 1
@@ -560,7 +562,7 @@ from = "a"
 to = "d"
 count = 2
 congestion_control = "highspeed"
-transport = { recovery = "rack" }
+transport = { recovery = "rack", delayed_ack = { quick = false } }
 traffic = { rate = "20 Mbps" }
 
 [record]

@@ -227,14 +227,21 @@ fn series_table(
     Table::new(columns)
 }
 
-/// The quantities of models have columns if any flow has a model, with NaN for the others.
+/// The quantities of models have columns if any flow has one of them, with NaN for the others. A
+/// class in Python, which is start and window in one, has none.
 fn flow_table(plan: &Plan, mut series: FlowSeries, mut models: ModelSeries) -> PyResult<Table> {
     let (of, modelled) = (take(&mut series.flow), take(&mut models.flow));
     let time_s = take(&mut series.time_s);
     let mut quantities = series.quantities();
-    if !modelled.is_empty() {
-        for (name, column) in models.quantities() {
-            let Column::Reals(values) = column else { continue };
+    let models: Vec<_> = models
+        .quantities()
+        .into_iter()
+        .filter_map(
+            |(name, column)| if let Column::Reals(values) = column { Some((name, values)) } else { None },
+        )
+        .collect();
+    if models.iter().any(|(_, values)| values.iter().any(|value| !value.is_nan())) {
+        for (name, values) in models {
             quantities.push((name, spread(&of, &modelled, values).into()));
         }
     }

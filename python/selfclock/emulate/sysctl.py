@@ -15,6 +15,14 @@ from pathlib import Path
 #: Where the kernel shows the settings of the reader's network namespace.
 ROOT = "/proc/sys/net"
 
+#: Read-only in the machine's own namespace, too: lists, counts and sizes that the kernel reports
+#: (mode 0444 in net/ipv4/sysctl_net_ipv4.c, net/ipv4/devinet.c, net/ipv6/addrconf.c,
+#: net/mptcp/ctrl.c and net/netfilter/nf_conntrack_standalone.c of Linux 6.18).
+_REPORTS = {
+    "tcp_available_congestion_control", "tcp_available_ulp", "tcp_ehash_entries", "udp_hash_entries", "mc_forwarding",
+    "available_schedulers", "available_path_managers", "nf_conntrack_count",
+}  # fmt: skip
+
 #: A part of a name. As in sysctl(8), '/' may separate the parts, for devices with '.' in their
 #: name.
 _PART = re.compile(r"[A-Za-z0-9_@:.-]+")
@@ -56,6 +64,8 @@ def write(name: str, value: str) -> None:
             # The kernel takes write permission from settings that all namespaces share
             # (ipv4_sysctl_init_net, nf_conntrack_standalone_init_sysctl).
             if not found.st_mode & 0o222:
+                if last in _REPORTS:
+                    raise SysctlError(f"{name}: only the kernel itself sets it; allowed: settings that can be written")
                 raise SysctlError(
                     f"{name}: it belongs to the machine, not to a host; set it there: sysctl -w {name}='{value}'"
                 )

@@ -41,7 +41,8 @@ topology = "dumbbell"
 bottleneck = {{ rate = "{mbps} Mbps", delay = "18 ms", queue = "{queue} bdp" }}
 access = {{ rate = "100 Gbps", delay = "1 ms" }}
 [transport]
-delayed_ack = {{ every = {every}, timer = "{ack_delay} ms" }}
+delayed_ack = {{ every = {every}, timer = "{ack_delay} ms", quick = false }}
+receive_window = "unlimited"
 initial_ssthresh = {ssthresh}
 restart_after_idle = false
 {pacing}
@@ -169,6 +170,7 @@ One flow on a path with an RTT of {1e3 * RTT_S:g} ms and packets of 1500 bytes, 
 The receiver acknowledges every second packet unless the row says otherwise, after {ACK_DELAY_MS} ms at the latest.
 Windows are packets at one time.
 Both transports pace at {PACING_GAIN} windows per round trip, except in the rows of slow start.
+TCP's receiver has no quick ACKs and an unlimited window, as the driver's.
 `restart_after_idle` is off in TCP: with it, as in Linux, a pause leaves ten packets (RFC 5681, section 4.1).
 QUIC has no such rule (RFC 9002, section 7.3.1).
 The driver runs without a stack, so that nothing else differs.

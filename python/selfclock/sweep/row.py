@@ -20,13 +20,18 @@ else:
     from selfclock.lazy import pl
 
 
+#: Entries of a summary that only an emulation has, and so no sweep.
+_EMULATED = {"initiator", "addresses", "algorithm_seen"}
+
+
 def _column_type(hint: object) -> pl.DataType:
     """Return the column type of a summary's value."""
     simple: dict[object, pl.DataType] = {str: pl.String(), int: pl.Int64(), float: pl.Float64(), bool: pl.Boolean()}
     if hint in simple:
         return simple[hint]
     if is_typeddict(hint):
-        return pl.Struct({name: _column_type(inner) for name, inner in get_type_hints(hint).items()})
+        known = {name: inner for name, inner in get_type_hints(hint).items() if name not in _EMULATED}
+        return pl.Struct({name: _column_type(inner) for name, inner in known.items()})
     (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
     return pl.List(_column_type(inner)) if get_origin(hint) is list else _column_type(inner)
 

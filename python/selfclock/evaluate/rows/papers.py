@@ -117,8 +117,10 @@ def _one(
     return build
 
 
-def _delayed(every: int) -> Callable[[Subject, int], Scenario]:
-    return _one(transport={"delayed_ack": {"every": every}})
+def _delayed(every: int, parameters: Mapping[str, object] | None = None) -> Callable[[Subject, int], Scenario]:
+    # The receivers of the papers acknowledge no segment at once; with Linux's quick ACKs the first
+    # segments would have an ACK each, whatever `every` is.
+    return _one(transport={"delayed_ack": {"every": every, "quick": False}}, parameters=parameters)
 
 
 ZERO_TICKS = _transfers(
@@ -154,8 +156,7 @@ DELAYED = _transfers(
 FROZEN = _transfers(
     "SW3", "Swift Start as printed: without an estimate its window stays constant", _OVER_SLOW_START,
     "Khalil et al., section 4.2: \"sends only 4 segments each RTT\"",
-    {f"every {every}": _one(transport={"delayed_ack": {"every": every}}, parameters={"no_estimate": "freeze"})
-     for every in (1, 2, 4)},
+    {f"every {every}": _delayed(every, {"no_estimate": "freeze"}) for every in (1, 2, 4)},
     _only("swift-start"),
 )  # fmt: skip
 THINNED = _transfers(
