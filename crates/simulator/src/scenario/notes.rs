@@ -111,9 +111,9 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
     }
 }
 
-/// The largest autotuned window of a bulk flow, and what its path holds if that is more, both MiB:
-/// the BDP, and twice that where packets are lost on the way, because what follows a hole waits at
-/// the receiver until it is filled.
+/// The largest autotuned window of a bulk flow, and the volume that it needs if that is more, both
+/// MiB: the BDP, and twice that where packets are lost on the way, because what follows a hole
+/// waits at the receiver until it is filled.
 fn window_below_path(plan: &Plan, flow: &FlowPlan) -> Option<(f64, f64)> {
     let tcp = flow.protocol.tcp()?;
     if tcp.transport.receive_window != ReceiveWindow::Auto || tcp.source != Source::Bulk {
