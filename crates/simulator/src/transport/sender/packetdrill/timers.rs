@@ -69,9 +69,9 @@ fn the_last_byte_of_four_segments_is_sacked() {
 #[test]
 fn timeouts_back_off() {
     for recovery in [Recovery::Reno, Recovery::NewReno, Recovery::Sack] {
-        // With F-RTO the last ACK, of data that was never retransmitted, undoes it all.
+        // With it, F-RTO takes the last ACK, of data never retransmitted, for a spurious timeout.
         let connection = Connection::new("cubic").with(|transport| {
-            (transport.recovery, transport.frto) = (recovery, false);
+            (transport.recovery, transport.undo) = (recovery, false);
         });
         let played = connection.play(
             "0.1 write 1
