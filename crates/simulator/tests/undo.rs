@@ -60,7 +60,7 @@ fn reordering_costs_bbr_little_once_undone() {
         let [off, on] =
             [false, true].map(|undo| outcome("bbr3", recovery, undo, &router).summary.flows.remove(0));
         println!("{recovery}: {:.2} against {:.2} Mbit/s", on.goodput_bps / 1e6, off.goodput_bps / 1e6);
-        assert!(on.goodput_bps > 2.0 * off.goodput_bps, "{recovery}");
+        assert!(on.goodput_bps > 1.8 * off.goodput_bps, "{recovery}");
         assert!(on.goodput_bps > 17e6, "{recovery}: {}", on.goodput_bps);
     }
 }

@@ -317,9 +317,7 @@ impl LossRecovery {
             Some(FastRecovery { inflation, .. }) if !self.method.uses_sack() => {
                 pipe.saturating_add_signed(-inflation.bytes())
             }
-            None if !self.method.uses_sack() && self.after_timeout != AfterTimeout::Over => {
-                self.pipe_after_timeout(pipe)
-            }
+            None if self.sent_beyond_timeout() => self.pipe_after_timeout(pipe),
             // RFC 3042: one new segment on each of the first two duplicate ACKs.
             None if self.duplicates > 0 && self.duplicates < DUPLICATE_THRESHOLD => match self.method {
                 Recovery::Sack | Recovery::Rack if self.limited_transmit => pipe,
@@ -337,11 +335,17 @@ impl LossRecovery {
         if self.fast.is_some() { self.pipe(window) } else { self.pipe_after_timeout(self.board.pipe_bytes()) }
     }
 
-    /// Without SACK, each duplicate ACK says that one of the segments has arrived that F-RTO sent
-    /// beyond those outstanding at the timeout. "Lower inflight to clock out (re)transmissions"
-    /// (Linux, `tcp_process_loss`): otherwise the next hole waits for the timer.
+    /// Whether F-RTO may have sent new data beyond what was outstanding at a timeout, of which no
+    /// SACK blocks tell.
+    fn sent_beyond_timeout(&self) -> bool {
+        self.frto && self.after_timeout != AfterTimeout::Over && !self.method.uses_sack()
+    }
+
+    /// Each duplicate ACK says that a segment of that data has arrived. "Lower inflight to clock
+    /// out (re)transmissions" (Linux, `tcp_process_loss`): otherwise the next hole waits for the
+    /// timer.
     fn pipe_after_timeout(&self, pipe: u64) -> u64 {
-        if self.after_timeout == AfterTimeout::Over || self.method.uses_sack() {
+        if !self.sent_beyond_timeout() {
             return pipe;
         }
         let beyond = self.recover.map_or(0, |point| self.next.saturating_sub(point));
