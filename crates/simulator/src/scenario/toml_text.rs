@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_deep_key_is_refused_at_once() {
         let text = format!("schema = 1\n{} = 1\n", vec!["a"; 200_000].join("."));
-        let problem = parse(&text).err().expect("refused");
+        let problem = parse(&text).expect_err("refused");
         assert_eq!(problem.place.span.start, "schema = 1\n".len());
     }
 }
