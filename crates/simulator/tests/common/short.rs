@@ -131,7 +131,8 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("packet-pair" | "hoe", _) => ("classic", ""),
         ("adaptive", "gradient_tolerance" | "congested_minimum" | "competition_hold") => ("lossy", ""),
         ("adaptive", "competing_rounds") => ("lossy", ", competition_hold = \"round-trips\""),
-        ("prague", "loss_beta") | ("bbr3", "startup_losses") => ("lossy", ""),
+        ("prague", "loss_beta") | ("reno", "threshold") => ("lossy", ""),
+        ("bbr3", "startup_losses" | "loss_threshold" | "beta" | "headroom") => ("lossy", ""),
         ("prague", _) => ("marked", ""),
         ("bbr3", "probe_wait" | "reno_rounds") => ("narrow", ""),
         ("limited" | "quick-start" | "xcp", _) | ("altcp", "rtt_factor") => ("wide", ""),
@@ -179,6 +180,8 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("hystart++", "min_rtt_divisor") => {
             &["network.bottleneck.changes=[{ at = \"0.09 s\", delay = \"22 ms\" }]"]
         }
+        // The queue grows before the receive window has opened.
+        ("hystart++", "min_rtt_threshold") => &["transport.receive_window=unlimited"],
         ("hystart++", "css_rounds") => &["network.bottleneck.queue=20 bdp"],
         ("bbr-startup", "full_bandwidth_rounds") => &["network.bottleneck.queue=unlimited"],
         ("hystart++" | "slow-start", "segments_per_ack") => &["transport.delayed_ack.every=20"],
