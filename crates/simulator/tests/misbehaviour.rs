@@ -103,9 +103,9 @@ const ATTACKS: [Attack; 5] = [
     Attack {
         title: "repeats each ACK 3 times (NewReno)",
         keys: "ack_repeats = 3",
-        // With undo, the early retransmissions that it causes count as spurious, which no rule of an
-        // RFC forbids: Prague then gains 1.8. So do the quick ACKs that each of them brings: they
-        // make an ACK per segment, which is legitimate, of one for two.
+        // With undo, the early retransmissions that it causes count as spurious, which no rule of
+        // an RFC forbids: Prague then gains 1.8. So do the quick ACKs that each of them brings:
+        // they make an ACK per segment, which is legitimate, of one for two.
         transport: "recovery = \"newreno\", undo = false, delayed_ack = { quick = false }",
         gets: delivered,
         bound: Some(1.1),
