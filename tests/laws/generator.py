@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import selfclock as sc
+from selfclock.custom import registered
 
 if TYPE_CHECKING:
     from laws.draw import Draw
@@ -29,7 +30,9 @@ PARTNERS = {"xcp": "xcp", "quick-start": "quick-start"}
 @cache
 def registry() -> tuple[sc.Algorithm, ...]:
     """Return every algorithm, queue discipline and router mechanism."""
-    return (*sc.algorithms(), *sc.queues(), *sc.routers())
+    # Without classes of Python that something else in the process has registered.
+    algorithms = [each for each in sc.algorithms() if each.name not in registered()]
+    return (*algorithms, *sc.queues(), *sc.routers())
 
 
 @cache
