@@ -301,7 +301,7 @@ def test_a_setting_of_the_host_alone() -> None:
         assert path.read_text(encoding="ascii") == before
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, whose capabilities it drops")
 def test_root_of_a_container_uses_a_user_namespace() -> None:
     """Regression: root without CAP_SYS_ADMIN, as Docker has it by default, was refused."""
     # Docker's; a map of root needs CAP_SETFCAP (user_namespaces(7), since Linux 5.12).
@@ -323,7 +323,7 @@ with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=not kernel.is_a
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
 def test_commands_under_sudo_are_the_callers() -> None:
     """As mahimahi's are. Regression: they had all rights of root on the machine."""
     with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=False, user=(65534, 65534))]) as [a]:

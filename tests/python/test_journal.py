@@ -185,7 +185,9 @@ seeds = 40
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk: needs Linux and root")
+@pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="mounts a small disk to fill: needs root of Linux"
+)
 @pytest.mark.parametrize(
     "words",
     [
