@@ -131,3 +131,18 @@ fn rack_marks_a_flight_by_time() {
          +0.1 < ack 6; state open; cwnd 3",
     );
 }
+
+/// Linux's `tcp_process_loss` without SACK: F-RTO sends two new segments beyond the hole, and each
+/// duplicate ACK that they bring lowers what is in flight, so that the next hole is retransmitted at
+/// once and not by the timer.
+#[test]
+fn duplicates_after_a_timeout_clock_out_the_next_hole() {
+    let connection = Connection::new("reno").with(|transport| transport.recovery = Recovery::NewReno);
+    connection.plays(
+        "0.1 write 30
+         +0 < synack; > 0:10
+         +0.3~+0.31 > 0:1; state loss; cwnd 1
+         +0.1 < ack 2; > 10:12
+         +0.1 < ack 2; > 2:3",
+    );
+}
