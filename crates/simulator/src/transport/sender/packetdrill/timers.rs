@@ -133,8 +133,8 @@ fn rack_marks_a_flight_by_time() {
 }
 
 /// Linux's `tcp_process_loss` without SACK: F-RTO sends two new segments beyond the hole, and each
-/// duplicate ACK that they bring lowers what is in flight, so that the next hole is retransmitted at
-/// once and not by the timer.
+/// duplicate ACK that they bring lowers what is in flight, so that the next hole is retransmitted
+/// at once and not by the timer.
 #[test]
 fn duplicates_after_a_timeout_clock_out_the_next_hole() {
     let connection = Connection::new("reno").with(|transport| transport.recovery = Recovery::NewReno);
