@@ -2,7 +2,7 @@
 //! a process left behind.
 //!
 //! While connections use a congestion control, the kernel keeps its programs and their maps. So a
-//! killed process leaves only its connections, and the next one finds them: see [`super::owned`].
+//! killed process leaves only its connections, and the next one finds them: see `owned`.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
