@@ -20,7 +20,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   record-full bench adapters careless package scorecards bbr-suite scorecard-truths sweep-10000 \
   verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
-  laws faults quic-scorecards quic-others transports \
+  laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
   live-bench journal-faults nightly
@@ -88,7 +88,8 @@ help:
 	@echo 'make quic                build with the QUIC stacks quinn and noq as flows of a scenario'
 	@echo 'make quic-test           their tests'
 	@echo 'make quic-parity         docs/quic-parity.md'
-	@echo 'make transports          docs/transports.md: the same flows in the simulated TCP and the QUIC driver'
+	@echo 'make transports          docs/transports.md: the same flows in the simulated TCP and the QUIC driver;'
+	@echo '                         transports-kernel: and on connections of two kernels; as root'
 	@echo 'make quic-others         docs/quic-others.md'
 	@echo 'make quic-scorecards     docs/quic-scorecards.md, all rows or ROWS=S1,S2'
 	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
@@ -134,7 +135,12 @@ quic-parity: quic
 
 transports: build
 	CARGO_TARGET_DIR='$(CURDIR)/target/quic' cargo build --quiet --release --locked --manifest-path crates/quic/Cargo.toml --example driver_flow
-	$(BIN)/python -m selfclock.evaluate.transports target/quic/release/examples/driver_flow docs/transports.md
+	$(BIN)/python -m selfclock.evaluate.transports target/quic/release/examples/driver_flow docs/transports.md $(REAL)
+
+# The same with connections of two kernels: their column is kept otherwise.
+transports-kernel: build
+	$(BIN)/python tests/kernel/transports.py results/transports/real.json
+	$(MAKE) transports REAL=results/transports/real.json
 
 quic-others: quic
 	$(BIN)/python -m selfclock.evaluate.quic_others docs/quic-others.md

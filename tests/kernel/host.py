@@ -27,6 +27,7 @@ TUNSETIFF, IFF_TUN, IFF_NO_PI = 0x400454CA, 1, 0x1000
 PORT = 5001
 #: Sampling interval of a connection, s.
 INTERVAL = 0.01
+SO_MAX_PACING_RATE = 47
 #: Offsets in struct tcp_info.
 RTT, SSTHRESH, CWND, RETRANSMITS, PACING, ACKED = 68, 76, 80, 100, 104, 120
 
@@ -70,8 +71,12 @@ def serve() -> None:
 def send(order: dict[str, Any]) -> dict[str, Any]:
     """Send for this many seconds; return the kernel's reports on the connection meanwhile."""
     pause, size, bulk = order.get("pause", 0.0), order.get("block") or 1 << 16, order.get("bulk", 0.0)
+    writes, period = order.get("writes") or (0, 1.0)
+    wanted = 0
     with socket.socket() as connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, order["control"].encode())
+        if order.get("paced"):
+            connection.setsockopt(socket.SOL_SOCKET, SO_MAX_PACING_RATE, struct.pack("Q", 1 << 40))
         if order.get("mss"):
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, order["mss"])
         connection.connect((order["to"], PORT))
@@ -86,6 +91,14 @@ def send(order: dict[str, Any]) -> dict[str, Any]:
                 u32 = [struct.unpack_from("I", info, at)[0] for at in (RTT, SSTHRESH, CWND, RETRANSMITS)]
                 u64 = [struct.unpack_from("Q", info, at)[0] for at in (ACKED, PACING)]
                 samples.append((now, *u32, *u64))
+            if writes:
+                # A write falls due at once and then every period; what the socket refuses is kept.
+                wanted = writes * (1 + int(now / period))
+                with contextlib.suppress(BlockingIOError):
+                    while sent < wanted:
+                        sent += connection.send(whole[: wanted - sent])
+                time.sleep(0.001)
+                continue
             # With a pause: half a second of sending, then a silence of that length.
             if not pause or now % (0.5 + pause) < 0.5:
                 with contextlib.suppress(BlockingIOError):

@@ -135,9 +135,11 @@ class Path2:
         buffer: int = 50_000,
         mark_above: int = 0,
         cgroup: Path | None = None,
+        ack_every: int = 1,
     ) -> None:
         self.hosts = [Host(address, cgroup) for address in ADDRESSES]
         path = {"rate": mbps * 1e6, "delay": rtt_ms / 2000, "buffer": buffer, "mark_above": mark_above}
+        path["ack_every"] = ack_every
         fds = [host.tun for host in self.hosts]
         script = [sys.executable, str(HERE / "relay.py"), json.dumps({**path, "parent": os.getpid()}), *map(str, fds)]
         self.relay = subprocess.Popen(script, pass_fds=fds, stdout=subprocess.PIPE, text=True)
@@ -166,13 +168,21 @@ class Path2:
             host.close()
 
     def begin(
-        self, control: str, seconds: float, pause: float = 0.0, mss: int = 0, block: int = 0, bulk: float = 0.0
+        self,
+        control: str,
+        seconds: float,
+        pause: float = 0.0,
+        mss: int = 0,
+        block: int = 0,
+        bulk: float = 0.0,
+        **order: Any,  # noqa: ANN401
     ) -> int:
         """Start a transfer under a congestion control; return its number.
 
         It writes `block` bytes every 2 ms, after `bulk` seconds of as much as the connection takes.
+        Or `writes`: bytes, and seconds between two writes. With `paced` the kernel paces it.
         """
-        order = {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block, "bulk": bulk}
+        order |= {"control": control, "seconds": seconds, "pause": pause, "mss": mss, "block": block, "bulk": bulk}
         return self.hosts[0].begin("send", to=ADDRESSES[1], **order)
 
     def end(self, number: int) -> Transfer:
@@ -190,9 +200,13 @@ class Path2:
         for host in self.hosts:
             host.end(host.begin("sysctl", name=name, value=value))
 
+    def run(self, host: int, command: str) -> None:
+        """Run a command on a host."""
+        self.hosts[host].end(self.hosts[host].begin("run", command=command))
+
     def single_segments(self) -> None:
         """Limit the sender's super-packets to one segment, so that pacing spaces each."""
-        self.hosts[0].end(self.hosts[0].begin("run", command="ip link set dev tun0 gso_max_segs 1"))
+        self.run(0, "ip link set dev tun0 gso_max_segs 1")
 
     def ecn(self) -> None:
         """Enable ECN."""

@@ -1,13 +1,15 @@
-"""The same flows in the simulated TCP and in the QUIC driver: `python -m selfclock.evaluate.transports DRIVER FILE.md`.
+"""The same flows in the simulated TCP and in the QUIC driver.
 
-DRIVER is the example `driver_flow` of crates/quic.
+`python -m selfclock.evaluate.transports DRIVER FILE.md [REAL.json]`: DRIVER is the example
+`driver_flow` of crates/quic, REAL.json what tests/kernel/transports.py measured.
 """
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,8 +75,8 @@ class Situation:
     writes: tuple[int, float] | None = None
     #: Whether windows are paced.
     paced: bool = True
-    #: Words for the driver alone, which the simulated TCP does not have.
-    driver_only: Sequence[str] = field(default=())
+    #: Payload of packets from the end on, bytes, where it changes; the simulated TCP has one size.
+    payload: int | None = None
 
     def driver(self, label: str) -> list[str]:
         """Return the words of the driver's flow."""
@@ -85,7 +87,8 @@ class Situation:
         source = f"writes={self.writes[0]}/{self.writes[1]}" if self.writes else "bulk"
         words += [f"rate={self.mbps * 1e6 * PAYLOAD}", f"rtt={RTT_S}", f"queue={queue}", f"every={self.every}"]
         words.append(f"burst={1 if self.paced or label not in WINDOWS else 'off'}")
-        return [*words, source, f"run={self.at}", *self.driver_only, "print"]
+        change = [f"mtu={self.payload}"] if self.payload else []
+        return [*words, source, f"run={self.at}", *change, "print"]
 
     def scenario(self, label: str) -> Scenario:
         """Return the simulated TCP's flow."""
@@ -157,7 +160,7 @@ SITUATIONS = (
         queue_bdp=1,
         writes=(25_000, 0.04),
     ),
-    Situation("packets of 9000 bytes after 8 s", WINDOWS, 8, 0.05, PLAIN, ssthresh=100, driver_only=("mtu=9000",)),
+    Situation("a payload of 800 bytes after 8 s", WINDOWS, 8, 0.05, PLAIN, ssthresh=100, payload=800),
 )
 
 HEAD = f"""\
@@ -174,8 +177,8 @@ TCP's receiver has no quick ACKs and an unlimited window, as the driver's.
 `restart_after_idle` is off in TCP: with it, as in Linux, a pause leaves ten packets (RFC 5681, section 4.1).
 QUIC has no such rule (RFC 9002, section 7.3.1).
 The driver runs without a stack, so that nothing else differs.
-The last column is for a connection of two kernels (`selfclock kernel load`).
-It needs root and has not been measured.
+The last column is a connection of two kernels with the algorithm in the sender's (`selfclock kernel load`).
+It needs root: `make transports-kernel`; the relay between the hosts runs in real time.
 
 """
 
@@ -208,7 +211,20 @@ def driven(binary: str, situation: Situation, label: str) -> float:
     return float(done.stdout.split()[1])
 
 
-def write(binary: str) -> str:
+def kernels(measured: str | None, page: Path) -> dict[tuple[str, str], str]:
+    """Return the cells of the last column: those of a measurement, or those that the page has."""
+    if measured:
+        rows = json.loads(Path(measured).read_text(encoding="utf-8"))
+        return {(row["situation"], row["algorithm"]): f"{row['window'] / PACKET:.1f}" for row in rows}
+    cells = {}
+    for line in page.read_text(encoding="utf-8").splitlines() if page.exists() else []:
+        words = [word.strip() for word in line.split("|")]
+        if len(words) == COLUMNS.splitlines()[0].count("|") + 1 and line not in COLUMNS:
+            cells[words[1], words[2].strip("`")] = words[-2]
+    return cells
+
+
+def write(binary: str, real: dict[tuple[str, str], str]) -> str:
     """Run everything and return the page.
 
     :raises BadInputError: two windows differ by more than the tolerance.
@@ -223,7 +239,7 @@ def write(binary: str) -> str:
             wrong.append(f"{situation.name}, {label}: {simulator / PACKET:.1f} and {driver / PACKET:.1f} packets")
         text += (
             f"| {situation.name} | `{label}` | {simulator / PACKET:.1f} | {driver / PACKET:.1f} "
-            f"| {difference:+.1%} | {situation.tolerance:.0%} | |\n"
+            f"| {difference:+.1%} | {situation.tolerance:.0%} | {real.get((situation.name, label), '')} |\n"
         )
     if wrong:
         raise BadInputError("the transports differ: " + "; ".join(wrong))
@@ -237,13 +253,17 @@ def write(binary: str) -> str:
 
 def main() -> None:
     """Write the page to the file that is named."""
-    if len(sys.argv) != 3:
-        sys.exit("selfclock.evaluate.transports: name the example driver_flow and the file to write")
+    if len(sys.argv) not in {3, 4}:
+        sys.exit(
+            "selfclock.evaluate.transports: name the example driver_flow, the file to write, "
+            "and the measurement of real connections, if there is one"
+        )
+    page = Path(sys.argv[2])
     try:
-        text = write(sys.argv[1])
+        text = write(sys.argv[1], kernels(sys.argv[3] if len(sys.argv) == 4 else None, page))
     except BadInputError as error:
         sys.exit(f"selfclock.evaluate.transports: {error}")
-    Path(sys.argv[2]).write_text(text, encoding="utf-8")
+    page.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
