@@ -89,10 +89,9 @@ struct end {
 INLINE u64 flow_of_socket(struct tcp_sock *tp, u32 *number)
 {
 	u64 id = ((struct flow *)tp->inet_conn.icsk_ca_priv)->id;
-	u64 word = ((u64 *)tp->inet_conn.icsk_ca_priv)[__builtin_offsetof(struct flow, slot) / 8];
 	struct slot *slot;
 
-	*number = (u32)word;
+	*number = (u32)FLOW_FIELD(tp, slot);
 	if (!id || *number >= SLOTS)
 		return 0;
 	slot = map_lookup(&slots, number);

@@ -55,6 +55,12 @@ struct flow {
 _Static_assert(sizeof(struct flow) <= 104, "icsk_ca_priv");
 _Static_assert(sizeof(struct slot) == 128 && sizeof(struct control) == 128, "a slot is two cache lines");
 
+/* A field of the flow of a connection that is only read: the verifier allows whole words of
+ * icsk_ca_priv. Byte order is that of the BPF target, little-endian. */
+#define FLOW_FIELD(tp, field) \
+	(((u64 *)(tp)->inet_conn.icsk_ca_priv)[__builtin_offsetof(struct flow, field) / 8] \
+	 >> __builtin_offsetof(struct flow, field) % 8 * 8)
+
 INLINE struct flow *flow_of(struct sock *sk)
 {
 	return (struct flow *)((struct inet_connection_sock *)sk)->icsk_ca_priv;

@@ -27,8 +27,7 @@ int sent(struct sk_buff *skb)
 		return NEXT;
 	/* The memory is another's if the socket is under another control: then its slot does not have this number. */
 	id = ((struct flow *)tp->inet_conn.icsk_ca_priv)->id;
-	word = ((u64 *)tp->inet_conn.icsk_ca_priv)[__builtin_offsetof(struct flow, slot) / 8];
-	number = (u32)word;
+	number = (u32)FLOW_FIELD(tp, slot);
 	if (!id || number >= SLOTS)
 		return NEXT;
 	slot = map_lookup(&slots, &number);
@@ -44,9 +43,9 @@ int sent(struct sk_buff *skb)
 	e->slot = number;
 	e->flag = 0;
 	e->kind = SENT;
-	word = ((u64 *)tp->inet_conn.icsk_ca_priv)[__builtin_offsetof(struct flow, state) / 8];
+	word = FLOW_FIELD(tp, state);
 	e->state = e->new_state = (u8)word;
-	e->fallback = (u8)(word >> 8);
+	e->fallback = word >> 8 & 1;
 	describe_sample(e, NULL);
 	describe_connection(e, (struct sock *)tp);
 	/* Of this packet: the bytes of its payload, its segments, its first sequence number. */
