@@ -48,7 +48,9 @@ pub struct Recorder {
     ring: Ring,
     writer: Mutex<Option<Writer<BufWriter<File>>>>,
     stop: AtomicBool,
-    _guard: Guard,
+    /// Until the recording has ended, which happens once: the process's next recording has the same
+    /// owner, and a second end would be its end.
+    guard: Mutex<Option<Guard>>,
     recorded: Mutex<Recorded>,
 }
 
@@ -127,9 +129,9 @@ impl Recorder {
         let writer = Mutex::new(Some(Writer::with_head(file, &resident.about.head(), &about)?));
         // Left by a recorder that was killed.
         ring.skip();
-        let guard = resident.control.record()?;
+        let guard = Mutex::new(Some(resident.control.record()?));
         let stop = AtomicBool::new(false);
-        Ok(Self { resident, ring, writer, stop, _guard: guard, recorded: Mutex::default() })
+        Ok(Self { resident, ring, writer, stop, guard, recorded: Mutex::default() })
     }
 
     /// Records in this thread, until [`Self::stop`] or until the algorithm is gone.
@@ -153,7 +155,7 @@ impl Recorder {
                 std::thread::sleep(NAP);
             }
         }
-        self.resident.control.end();
+        self.end();
         // An event whose write was under way when recording ended reaches the ring a moment later.
         std::thread::sleep(Duration::from_millis(10));
         while self.drain(&mut flows, &mut writer, lost) > 0 {}
@@ -161,6 +163,13 @@ impl Recorder {
             && let Err(error) = writer.finish()
         {
             locked(&self.recorded).error = Some(error.to_string());
+        }
+    }
+
+    fn end(&self) {
+        if let Some(guard) = locked(&self.guard).take() {
+            self.resident.control.end();
+            drop(guard);
         }
     }
 
@@ -202,7 +211,7 @@ impl Recorder {
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.resident.control.end();
+        self.end();
     }
 }
 
