@@ -15,7 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
-from lab import MSS, Path2, names
+from host import PORT
+from lab import ADDRESSES, MSS, Path2, names
 
 from selfclock import kernel
 from selfclock.evaluate.transports import ALL, PACING_GAIN, RTT_S, SITUATIONS, WINDOWS
@@ -42,6 +43,19 @@ def window_at(transfer: Transfer, at: float) -> int:
     return [window for time_s, window in zip(transfer.time, transfer.cwnd, strict=True) if time_s <= at][-1]
 
 
+def begin_at(path: Path2, threshold: int) -> None:
+    """Let connections begin with this threshold, segments.
+
+    tcp_init_metrics() takes it from what an earlier connection has left, and that one takes a locked
+    value from the route.
+    """
+    path.sysctl("tcp_no_metrics_save", "0")
+    path.run(0, f"ip route change 10.9.0.0/24 dev tun0 ssthresh lock {threshold}")
+    path.run(0, f"{sys.executable} -c __import__('socket').create_connection(('{ADDRESSES[1]}',{PORT})).close()")
+    time.sleep(5 * RTT_S)
+    path.sysctl("tcp_no_metrics_save", "1")
+
+
 def once(control: str, situation: Situation, label: str) -> float | None:
     """Return the window at the situation's time, bytes; none where the path was late."""
     buffer = int(situation.queue_bdp * situation.mbps * 1e6 * RTT_S / 8)
@@ -53,7 +67,7 @@ def once(control: str, situation: Situation, label: str) -> float | None:
         path.sysctl("tcp_pacing_ca_ratio", gain)
         path.run(1, "ip route change 10.9.0.0/24 dev tun0 quickack 1")
         if situation.ssthresh:
-            path.run(0, f"ip route change 10.9.0.0/24 dev tun0 ssthresh {situation.ssthresh}")
+            begin_at(path, situation.ssthresh)
         # A super-packet of several segments would be acknowledged at once.
         path.single_segments()
         seconds = situation.at + (OLD_FLIGHT_S if situation.payload else MARGIN_S)
@@ -65,6 +79,8 @@ def once(control: str, situation: Situation, label: str) -> float | None:
         transfer = path.end(number)
     if path.lateness > LATE_S:
         return None
+    if situation.ssthresh:
+        assert transfer.ssthresh[0] == situation.ssthresh, transfer.ssthresh[0]
     at = seconds if situation.payload else situation.at
     if at < 1:
         # In slow start the window is a matter of round trips, and the relay lengthens each.
