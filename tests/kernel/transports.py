@@ -46,8 +46,8 @@ def window_at(transfer: Transfer, at: float) -> int:
 def begin_at(path: Path2, threshold: int) -> None:
     """Let connections begin with this threshold, segments.
 
-    tcp_init_metrics() takes it from what an earlier connection has left: a value locked in the route
-    is kept.
+    tcp_init_metrics() takes it from what an earlier connection has left: a value locked in the
+    route is kept.
     """
     path.sysctl("tcp_no_metrics_save", "0")
     path.run(0, f"ip route change 10.9.0.0/24 dev tun0 ssthresh lock {threshold}")
