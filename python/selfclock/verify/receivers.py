@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Most segments for which one ACK stands in packet-pair TCP (section 4.2.1 of the paper).
 MOST_PER_ACK = 4
+#: Period of the clock of timestamps, ps: "between 1 ms and 1 sec" (RFC 7323, section 5.4).
+TIMESTAMP_CLOCK = 10**9
 #: The timestamps option, and kind, length and padding of the SACK option and each of its blocks
 #: (RFC 7323, RFC 2018), bytes.
 TIMESTAMPS, SACK_HEADER, SACK_BLOCK = 12, 4, 8
@@ -133,6 +135,8 @@ class Receiver:
         self.seen_mark = False
         #: Without a handshake there is no timestamp to echo before the first segment in order.
         self.timestamps: set[int] = set() if tcp.handshake else {0}
+        #: When the segment left whose timestamp is TS.Recent (RFC 7323, section 4.3).
+        self.recent: int | None = None
         #: The last echo.
         self.echoed: int | None = None
         self.most = tcp.ack_every
@@ -246,6 +250,7 @@ class Receiver:
         else:
             self.due = packet
             self.timestamps.add(packet.timestamp or 0)
+            self.recent = packet.sent
 
     def check_due(self, now: int) -> None:
         """Advance to `now`: no ACK may be late."""
@@ -285,9 +290,27 @@ class Receiver:
             return (self.pending_since // self.tcp.ack_timer + 1) * self.tcp.ack_timer
         return self.pending_since + self.tcp.ack_timer
 
+    def is_old(self, packet: Packet) -> bool:
+        """Whether a segment is dropped for its timestamp.
+
+        "If SEG.TSval < TS.Recent [...] the segment is not acceptable" (RFC 7323, section 5.3, R1).
+        "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
+        TS.Recent" (section 4.3).
+        """
+        recent = packet.sent if self.recent is None else self.recent
+        if packet.sent >= recent:
+            if packet.sequence <= self.acknowledged:
+                self.recent = packet.sent
+            return False
+        late = packet.sent // TIMESTAMP_CLOCK < recent // TIMESTAMP_CLOCK
+        return self.tcp.timestamps and late and packet.sequence >= self.held.edge
+
     def on_data(self, packet: Packet) -> None:
         """A segment arrives."""
         self.arrivals += 1
+        if self.is_old(packet):
+            self.due = packet
+            return
         self.timestamps.add(packet.timestamp or 0)
         if packet.delivered_ecn == "ce":
             self.marked += packet.payload

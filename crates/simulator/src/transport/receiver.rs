@@ -13,6 +13,10 @@ use selfclock_congestion::PeerOption;
 use selfclock_congestion::receiver::{AckRequest, INITIAL_TTL, Partner};
 use selfclock_congestion::units::{Duration, Time};
 
+/// Period of the clock of timestamps: "between 1 ms and 1 sec" (RFC 7323, section 5.4), in Linux
+/// `TCP_TS_HZ` of 1000.
+const TIMESTAMP_CLOCK: Duration = Duration::from_milliseconds(1);
+
 /// A TCP receiver. Fields used by every segment come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
@@ -172,6 +176,9 @@ impl Receiver {
         // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
         // echoes the earliest of its segments.
         let recent = self.recent_timestamp;
+        if packet.sent < recent && packet.sequence >= self.reassembly.next() && self.is_old(packet.sent) {
+            return self.acknowledge(context, None);
+        }
         if packet.sequence <= self.last_acknowledgement && (packet.sent >= recent || recent == Time::NEVER) {
             self.recent_timestamp = packet.sent;
         }
@@ -209,6 +216,17 @@ impl Receiver {
             };
             self.timer.set(context.events, deadline, Target::DelayedAck(self.flow));
         }
+    }
+
+    /// Whether a segment is from before one that has moved the window: a segment held on its way is,
+    /// if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an acknowledgment
+    /// in reply [...] and drop the segment" (RFC 7323, section 5.3, R1). A duplicate is dropped
+    /// anyway.
+    #[cold]
+    fn is_old(&self, sent: Time) -> bool {
+        let recent = self.recent_timestamp;
+        let value = |time: Time| time.ticks(TIMESTAMP_CLOCK);
+        self.timestamps && recent != Time::NEVER && value(sent) < value(recent)
     }
 
     /// Notes when data arrived, and what the window makes of it. True if the window has grown.
