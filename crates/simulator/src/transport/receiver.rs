@@ -218,8 +218,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment is from before one that has moved the window: a segment held on its way is,
-    /// if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an acknowledgment
+    /// Whether a segment is from before one that has moved the window: a segment held on its way
+    /// is, if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an acknowledgment
     /// in reply [...] and drop the segment" (RFC 7323, section 5.3, R1). A duplicate is dropped
     /// anyway.
     #[cold]
