@@ -219,9 +219,9 @@ impl Receiver {
     }
 
     /// Whether a segment is from before one that has moved the window: a segment held on its way
-    /// is, if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an acknowledgment
-    /// in reply [...] and drop the segment" (RFC 7323, section 5.3, R1). A duplicate is dropped
-    /// anyway.
+    /// is, if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an
+    /// acknowledgment in reply [...] and drop the segment" (RFC 7323, section 5.3, R1). A duplicate
+    /// is dropped anyway.
     #[cold]
     fn is_old(&self, sent: Time) -> bool {
         let recent = self.recent_timestamp;
