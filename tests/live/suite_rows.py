@@ -184,7 +184,12 @@ REORDERING = (
         network('changes = [{ at = "5 s", delay = "420 ms" }, { at = "6 s", delay = "20 ms" }]'),
     ),
     Path("rate-down", "20 to 5 Mbit/s at 6 s", network('changes = [{ at = "6 s", rate = "5 Mbps" }]')),
-    Path("rate-up", "5 to 20 Mbit/s at 6 s", network('rate = "5 Mbps"; changes = [{ at = "6 s", rate = "20 Mbps" }]')),
+    Path(
+        "rate-up",
+        "5 to 20 Mbit/s at 6 s",
+        network('rate = "5 Mbps"; changes = [{ at = "6 s", rate = "20 Mbps" }]'),
+        reasons=(ALPHA,),
+    ),
 )
 
 ACKS = (

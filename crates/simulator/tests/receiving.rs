@@ -147,7 +147,7 @@ fn acks_of_prague_do_not_wait_behind_the_classic_queue() {
 /// Where a tenth of the packets is held up for 20 ms, a retransmission overtakes some, which then
 /// have an older timestamp and are dropped (RFC 7323, section 5.3: PAWS). Hosts of Linux 6.18
 /// dropped 68 in 16 s for this reason (`PAWSEstab`) and had 15.4 to 16.4 Mbit/s in five runs of
-/// Reno; without the rule the simulator has 19.1. Three seeds spread by 5 %.
+/// Reno; without the rule the simulator has 19.1. Allowed is a tenth more or less than their mean.
 #[test]
 fn what_a_retransmission_has_overtaken_is_dropped() {
     const HELD: &str = r#"
@@ -167,5 +167,5 @@ congestion_control = "reno"
 "#;
     let goodput = |seed: u32| outcome(HELD, &[format!("seed={seed}")]).summary.flows[0].goodput_bps / 1e6;
     let mean = (1..=3).map(goodput).sum::<f64>() / 3.0;
-    assert!((14.6..=17.2).contains(&mean), "{mean}");
+    assert!((14.3..=17.5).contains(&mean), "{mean}");
 }

@@ -295,11 +295,11 @@ class Receiver:
 
         "If SEG.TSval < TS.Recent [...] the segment is not acceptable" (RFC 7323, section 5.3, R1).
         "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent, then SEG.TSval is copied to
-        TS.Recent" (section 4.3).
+        TS.Recent" (section 4.3), and what is outside the window was rejected before (R2).
         """
         recent = packet.sent if self.recent is None else self.recent
         if packet.sent >= recent:
-            if packet.sequence <= self.acknowledged:
+            if packet.sequence <= self.acknowledged <= packet.end:
                 self.recent = packet.sent
             return False
         late = packet.sent // TIMESTAMP_CLOCK < recent // TIMESTAMP_CLOCK

@@ -174,15 +174,18 @@ impl Receiver {
         self.arrived_bytes += u64::from(packet.size);
         // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the
         // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
-        // echoes the earliest of its segments.
+        // echoes the earliest of its segments. A segment "outside the window" was rejected before
+        // (section 5.3, R2 and R3; `tcp_sequence`): an old duplicate leaves no timestamp.
         let recent = self.recent_timestamp;
         if packet.sent < recent && packet.sequence >= self.reassembly.next() && self.is_old(packet.sent) {
             return self.acknowledge(context, None);
         }
-        if packet.sequence <= self.last_acknowledgement && (packet.sent >= recent || recent == Time::NEVER) {
+        let end = packet.sequence + u64::from(packet.payload);
+        if (packet.sequence..=end).contains(&self.last_acknowledgement)
+            && (packet.sent >= recent || recent == Time::NEVER)
+        {
             self.recent_timestamp = packet.sent;
         }
-        let end = packet.sequence + u64::from(packet.payload);
         let arrival = self.reassembly.insert(packet.sequence, end);
         let request = match option {
             None => AckRequest::default(),
