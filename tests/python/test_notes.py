@@ -29,7 +29,7 @@ schema = 1
 {profile}duration = "1 s"
 [network]
 topology = "dumbbell"
-bottleneck = {{ rate = "1 Gbps", delay = "{(int(rtt.split()[0]) - 4) / 2} ms", queue = "1 bdp"{loss} }}
+bottleneck = {{ rate = "1 Gbps", delay = "{(int(rtt.split(maxsplit=1)[0]) - 4) / 2} ms", queue = "1 bdp"{loss} }}
 access = {{ rate = "10 Gbps", delay = "1 ms" }}
 {window}[[flow]]
 congestion_control = "cubic"
