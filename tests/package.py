@@ -5,12 +5,14 @@ Also the crates that others can depend on, packed and built from their packages.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import venv
+import zipfile
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -26,12 +28,33 @@ CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
 #: Detects Python symbols that other versions may lack.
 ABI_CHECK = "abi3audit==0.0.26"
 
+#: Beginnings of paths that only a machine of a builder has: homes and temporary folders.
+OF_BUILDERS = re.compile(rb"(?:/home|/root|/Users|/tmp|[A-Z]:\\Users)[/\\][\w.+~-]+(?:[/\\][\w.+~-]+)?")
+
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run a command; return its output."""
     sys.stdout.write(f"$ {' '.join(map(str, command))}\n")
     sys.stdout.flush()
     return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def foreign_paths(content: bytes) -> list[str]:
+    """Return the paths of builders in a file, and this checkout's."""
+    found = {path.decode(errors="replace") for path in OF_BUILDERS.findall(content)}
+    return sorted(found | ({str(ROOT)} if bytes(ROOT) in content else set()))
+
+
+def without_hashes(pins: str) -> str:
+    """Return versions alone: with hashes pip would want one of the wheel, too."""
+    return re.sub(r" \\\n +--hash=\S+", "", pins)
+
+
+def check_paths(wheel: Path) -> None:
+    """Nothing in the wheel names a path of the machine that built it."""
+    with zipfile.ZipFile(wheel) as opened:
+        told = {name: found for name in opened.namelist() if (found := foreign_paths(opened.read(name)))}
+    assert not told, f"paths of this machine are in the wheel: {told}"
 
 
 def try_page(selfclock: Path, folder: Path, *, built: bool) -> None:
@@ -61,8 +84,9 @@ def try_out(installed_from: Path, folder: Path, *, built: bool) -> None:
     venv.create(environment, with_pip=True, clear=True)
     binaries = environment / ("Scripts" if sys.platform == "win32" else "bin")
     python = binaries / "python"
-    constraints = ("--constraint", ROOT / "constraints.txt")
-    run(python, "-m", "pip", "install", "--quiet", *constraints, installed_from, cwd=folder)
+    versions = folder / "versions.txt"
+    versions.write_text(without_hashes((ROOT / "constraints.txt").read_text(encoding="utf-8")), encoding="utf-8")
+    run(python, "-m", "pip", "install", "--quiet", "--constraint", versions, installed_from, cwd=folder)
     shutil.copy(ROOT / "examples" / "one-flow.toml", folder)
     version = run(binaries / "selfclock", "--version", cwd=folder)
     assert version.startswith("selfclock "), version
@@ -108,6 +132,7 @@ def main() -> None:
         folder = Path(name)
         run("maturin", "build", "--release", "--locked", "--out", folder / "wheel", cwd=ROOT)
         (wheel,) = (folder / "wheel").glob("*.whl")
+        check_paths(wheel)
         check_abi(wheel, folder)
         (folder / "one").mkdir()
         built = (PAGE / "index.html").is_file()

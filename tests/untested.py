@@ -184,7 +184,7 @@ def main() -> int:
     if (REPORTS / "rust.info").exists():
         untested += show("rust", list(rust_files()), lines=lines)
     else:
-        sys.stdout.write("coverage of Rust is left out: there is no cargo-llvm-cov\n")
+        sys.stdout.write("coverage of Rust is left out: there is no cargo-llvm-cov, or no llvm-tools\n")
     return int(untested > 0)
 
 

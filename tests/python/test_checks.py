@@ -2,47 +2,105 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
-import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 TESTS = Path(__file__).parents[1]
+ROOT = TESTS.parent
 sys.path.insert(0, str(TESTS))
-import dependencies  # noqa: E402
+import left_out  # noqa: E402
 import measured  # noqa: E402
 import ns2_rows  # noqa: E402
-import skips  # noqa: E402
+import package  # noqa: E402
 
 
-@pytest.mark.parametrize(
-    ("expression", "is_allowed"),
-    [
-        ("MIT", True),
-        ("MIT OR Apache-2.0", True),
-        ("MIT/Apache-2.0", True),
-        ("(MIT OR GPL-3.0-only) AND Unicode-3.0", True),
-        ("Apache-2.0 WITH LLVM-exception OR GPL-2.0-only", True),
-        ("GPL-2.0-only", False),
-        ("MIT AND GPL-2.0-only", False),
-        ("", False),
-    ],
-)
-def test_licences_of_others(expression: str, is_allowed: bool) -> None:
-    assert dependencies.is_allowed(expression, own=False) is is_allowed
+def pins() -> dict[str, tuple[str, set[str]]]:
+    """Return version and hashes of each package on record."""
+    found = {}
+    for entry in (ROOT / "constraints.txt").read_text(encoding="utf-8").replace("\\\n", "").splitlines():
+        if not entry.startswith("#"):
+            words = entry.split()
+            name, version = words[0].split("==")
+            hashes = [word.removeprefix("--hash=sha256:") for word in words if word.startswith("--hash=")]
+            assert all(re.fullmatch("[0-9a-f]{64}", word) for word in hashes), name
+            found[canonicalize_name(name)] = version, set(hashes)
+    return found
 
 
-def test_sources_and_duplicates_are_named() -> None:
-    def package(name: str, version: str = "1.0.0", **other: object) -> dict[str, object]:
-        return {"name": name, "version": version, "source": dependencies.REGISTRY, "license": "MIT", **other}
+def test_pins_are_whole() -> None:
+    """All that pyproject.toml asks for, and all that this in turn needs, has a version and a hash."""
+    known = pins()
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    optional = [line for extra in extras.values() for line in extra]
+    asked = [*project["project"]["dependencies"], *project["build-system"]["requires"], *optional]
+    asked += [line for name in known for line in needs(name)]
+    for line in asked:
+        wanted = Requirement(line)
+        if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+            version, hashes = known[canonicalize_name(wanted.name)]
+            assert wanted.specifier.contains(version, prereleases=True), f"{line}: {version}; make pins"
+            assert hashes, wanted.name
+    names = [{canonicalize_name(Requirement(line).name) for line in lines} for lines in (optional, extras["dev"])]
+    assert names[0] == names[1], "the extra dev, from which the pins are made, has all others"
 
-    own = package("ours", source=None, license="(MIT OR Apache-2.0) AND GPL-2.0-only")
-    assert dependencies.problems([package("a"), own]) == []
-    found = dependencies.problems([package("a"), package("a", "2.0.0"), package("b", source="git+https://x"),
-                                   package("c", license=None), package("d", license="GPL-2.0-only")])  # fmt: skip
-    assert [line.partition(":")[0] for line in found] == ["b", "c", "d", "a"]
+
+def needs(name: str) -> list[str]:
+    """Return the requirements of what is installed under a name; a few packages are of other systems."""
+    try:
+        return metadata.requires(name) or []
+    except metadata.PackageNotFoundError:
+        return []
+
+
+def test_crates_with_parts_of_the_kernel_say_so() -> None:
+    """Those that carry GPL-2.0 objects, and those that contain such a crate."""
+    crates = {
+        read["package"]["name"]: read
+        for path in ROOT.glob("crates/*/Cargo.toml")
+        if (read := tomllib.loads(path.read_text(encoding="utf-8")))
+    }
+    kernel = {"selfclock-kernel"}
+    while more := {name for name, read in crates.items() if kernel & read.get("dependencies", {}).keys()} - kernel:
+        kernel |= more
+    for name, read in crates.items():
+        licence = read["package"]["license"]
+        assert ("GPL-2.0-only" in str(licence)) == (name in kernel), name
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["license"] == crates["selfclock-python"]["package"]["license"]
+    assert "crates/kernel/bpf/LICENSE-GPL-2.0" in project["license-files"]
+    parts = ROOT / "crates/kernel/bpf"
+    assert "GNU GENERAL PUBLIC LICENSE" in (parts / "LICENSE-GPL-2.0").read_text(encoding="utf-8")
+    for source in [*parts.glob("*.c"), *parts.glob("*.h")]:
+        assert "SPDX-License-Identifier: GPL-2.0" in source.read_text(encoding="utf-8").splitlines()[0], source
+    assert "GPL-2.0" in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()[-1]
+
+
+def test_objects_name_no_path_of_their_builder() -> None:
+    """Neither a home nor a temporary folder, nor this checkout: they are the same wherever they are made."""
+    objects = [*ROOT.glob("crates/kernel/objects/*.o"), *ROOT.glob("crates/kernel/bpf/*.o")]
+    assert len(objects) > 15
+    for path in objects:
+        assert not package.foreign_paths(path.read_bytes()), path.name
+    told = b"..\0/home/ann/.cargo/registry/src/a.rs\0~/.cargo/lib.rs /Users/ann/b.c " + bytes(ROOT / "x")
+    assert {"/home/ann/.cargo", "/Users/ann/b.c", str(ROOT)} <= set(package.foreign_paths(told))
+    assert package.foreign_paths(b"~/.cargo/registry/src/a.rs /rustc/5980/library/std") == []
+
+
+def test_pins_without_hashes() -> None:
+    """For packages that have none: pip wants hashes of all or of none."""
+    versions = package.without_hashes((ROOT / "constraints.txt").read_text(encoding="utf-8"))
+    assert "hash" not in versions
+    assert len(re.findall(r"^\S+==\S+", versions, re.MULTILINE)) == len(pins())
 
 
 def test_a_page_says_what_it_was_measured_with(tmp_path: Path) -> None:
@@ -83,10 +141,66 @@ def test_what_was_left_out_is_listed(tmp_path: Path) -> None:
         "-c",
         os.devnull,
     ]
+    notes = tmp_path / "notes"
     for complete, status in (("", 0), ("1", 1)):
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, "COMPLETE": complete}, capture_output=True, text=True, check=False
-        )
+        environment = {**os.environ, "COMPLETE": complete, "LEFT_OUT": str(notes)}
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == status, done.stdout
         assert "1 x the examples call curl; brought by: apt install curl" in done.stdout
-    assert skips.remedy("something else") == ""
+    noted = [json.loads(line) for line in notes.read_text(encoding="utf-8").splitlines()]
+    assert noted == [{"subject": "tests", "reason": "the examples call curl", "count": 1}] * 2
+
+
+def test_ci_leaves_out_only_what_it_may(tmp_path: Path) -> None:
+    """It fails for what the machine could have had and for reasons that nobody named, and names them all."""
+
+    def left_out_py(*words: str, lacks: str = "") -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "LEFT_OUT": str(tmp_path / "notes"), "CI_LACKS": lacks}
+        script = [sys.executable, str(TESTS / "left_out.py"), *words]
+        return subprocess.run(script, env=environment, capture_output=True, text=True, check=False)
+
+    left_out_py("begin")
+    assert left_out_py("report", "--ci").stdout == "nothing was left out\n"
+    said = left_out_py("note", "crates/quic", "they need TLS and async runtimes").stdout
+    assert said == "left out: crates/quic, they need TLS and async runtimes; make quic-test brings it\n"
+    assert left_out_py("report", "--ci").returncode == 0
+    left_out_py("note", "pages", "there is no Chromium here")
+    assert left_out_py("report").returncode == 0
+    done = left_out_py("report", "--ci")
+    assert done.returncode == 1
+    assert "apt install chromium; NOT ALLOWED: CI should have chromium" in done.stdout
+    assert left_out_py("report", "--ci", lacks="tshark chromium").returncode == 0
+    left_out_py("note", "pages", "of a new cause")
+    done = left_out_py("report", "--ci", lacks="tshark chromium")
+    assert done.returncode == 1
+    assert "pages: of a new cause; NOT ALLOWED: nothing in tests/needs.toml names this reason" in done.stdout
+    left_out_py("begin")
+    assert left_out_py("report", "--ci").returncode == 0
+
+
+def test_reasons_have_needs() -> None:
+    """Each reason that tests state stands for what brings them."""
+    reasons = {
+        "the examples call curl": "curl",
+        "there is no iptables": "iptables",
+        "there is no ip": "ip",
+        "clang-22 is needed: install clang 22 (Debian: apt install clang-22)": "clang",
+        "llvm-ar-22 is needed: install llvm 22 (Debian: apt install llvm-22)": "llvm",
+        "clang-22 and llvm-strip-22 are not installed": "clang",
+        "the sources of Rust's core library are needed: rustup component add rust-src": "rust-src",
+        "this Rust writes the bitcode of LLVM 23, which LLVM 22 cannot read: use Rust 1.95": "machine",
+        "the keys are made by openssl": "openssl",
+        "no tshark is installed": "tshark",
+        "no QUIC stack is built in: make quic-test": "stacks",
+        "this is root": "machine",
+        "needs root, to become another user": "root",
+        "it needs node and the wasm target": "laboratory",
+        "it needs Rust 1.95 and a TLS library in C": "s2n",
+        "there is no cargo-llvm-cov, or no llvm-tools": "coverage",
+        "there is no valgrind": "valgrind",
+        "those on record are of rustc 1, this is rustc 2": "machine",
+        "needs root, namespaces and /dev/net/tun": "root",
+    }
+    found = {reason: need.name if (need := left_out.meant(reason)) else "" for reason in reasons}
+    assert found == reasons
+    assert left_out.remedy("something else") == ""
