@@ -104,7 +104,8 @@ fn leave_out(reason: &str) {
     use std::io::Write;
     let Ok(path) = std::env::var("LEFT_OUT") else { return };
     let mut notes = std::fs::OpenOptions::new().create(true).append(true).open(path).expect("a file");
-    writeln!(notes, r#"{{"subject": "objects from source", "reason": "{reason}", "count": 1}}"#).expect("a line");
+    writeln!(notes, r#"{{"subject": "objects from source", "reason": "{reason}", "count": 1}}"#)
+        .expect("a line");
 }
 
 /// With the object's compiler installed, the build reproduces it byte for byte.
