@@ -28,7 +28,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
-  live-bench journal-faults nightly begin pins release
+  live-bench journal-faults nightly begin pins release oldest-rust
 
 help:
 	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
@@ -42,7 +42,8 @@ help:
 	@echo 'make record              record the papers'"'"' claims for the documents; record-full: long experiments too'
 	@echo 'make bench               the standard speed cases'
 	@echo 'make adapters            lint, test and run the crate that puts the algorithms into QUIC stacks'
-	@echo 'make package             build wheel, sdist and crates; install each in an empty environment'
+	@echo 'make package             build wheel and sdist, into dist, and crates; install each in an empty environment'
+	@echo 'make release             the same, if no measured page of the documents is older than the results'
 	@echo 'make scorecards          evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make bbr-suite           the example tests of draft-ietf-ccwg-bbr, into docs/bbr-suite.md'
 	@echo 'make scorecard-truths    check the scorecard against known results'
@@ -52,6 +53,7 @@ help:
 	@echo '                         prints the seed, SEED=N repeats it; findings are in results/laws'
 	@echo 'make faults              which check sees which seeded fault, into results/faults.json; resumes'
 	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make oldest-rust         the workspace with the oldest Rust that it states'
 	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
 	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
 	@echo 'make fuzz                fuzz algorithms, files and options for FUZZ_SECONDS each (600);'
@@ -149,6 +151,7 @@ quic-parity: quic
 transports: build
 	CARGO_TARGET_DIR='$(CURDIR)/target/quic' cargo build --quiet --release --locked --manifest-path crates/quic/Cargo.toml --example driver_flow
 	$(BIN)/python -m selfclock.evaluate.transports target/quic/release/examples/driver_flow docs/transports.md $(REAL)
+	$(BIN)/python tests/measured.py --stamp docs/transports.md
 
 # The same with connections of two kernels: their column is kept otherwise.
 transports-kernel: build
@@ -157,6 +160,7 @@ transports-kernel: build
 
 quic-others: quic
 	$(BIN)/python -m selfclock.evaluate.quic_others docs/quic-others.md
+	$(BIN)/python tests/measured.py --stamp docs/quic-others.md
 
 quic-scorecards: quic
 	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno
@@ -330,6 +334,11 @@ REMAPPED := --remap-path-prefix=$(HOME)=~ --remap-path-prefix=$(or $(CARGO_HOME)
 package: build
 	RUSTFLAGS='$(REMAPPED)' PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
 
+# Not with figures of earlier results in the documents.
+release: build
+	$(BIN)/python tests/measured.py --refuse
+	$(MAKE) package
+
 scorecards: build
 	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
 	$(BIN)/python tests/measured.py --stamp docs/scorecards.md
@@ -339,6 +348,7 @@ bbr-suite: build
 	mkdir -p results
 	sed -n '/title="my_aimd.py"/,/^```$$/p' docs/own-algorithm.md | sed '1d;$$d' >results/my_aimd.py
 	$(BIN)/python -m selfclock.evaluate.suites.page docs/bbr-suite.md results/my_aimd.py bbr3 my-aimd
+	$(BIN)/python tests/measured.py --stamp docs/bbr-suite.md
 
 scorecard-truths: build
 	$(BIN)/python tests/scorecard_truths.py
@@ -354,16 +364,22 @@ mutants: | prerequisites
 
 FUZZ_SECONDS ?= 600
 FUZZERS := any_order options replay scenario grid trace object kernel_log header laboratory
-# max_len: an object has 30 kB, a record's head and first events 10 kB.
+# What is in the repository anyway serves as seeds, beside the corpus.
+SEEDS_object := ../crates/kernel/objects ../crates/kernel/bpf
+SEEDS_kernel_log := ../crates/kernel/tests/logs
+# Longest input where 4,096 bytes are too few: objects have up to 75 kB, a record's head and first
+# events 10 kB.
+LONGEST_object := 80000
+LONGEST_scenario := 65536
+LONGEST_kernel_log := 16384
 fuzz: | prerequisites
 	@rustup toolchain list 2>/dev/null | grep -q nightly || \
 	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
-	cd fuzz && for fuzzer in $(FUZZERS); do \
-	  case $$fuzzer in object|scenario) longest=65536;; kernel_log) longest=16384;; *) longest=4096;; esac; \
-	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=$$longest -detect_leaks=0 || exit 1; \
-	done
+	mkdir -p $(addprefix fuzz/target/corpus/,$(FUZZERS))
+	cd fuzz && export CARGO_TARGET_DIR=target$(foreach fuzzer,$(FUZZERS), && \
+	  cargo +nightly fuzz run --fuzz-dir . $(fuzzer) target/corpus/$(fuzzer) corpus/$(fuzzer) $(SEEDS_$(fuzzer)) -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=$(or $(LONGEST_$(fuzzer)),4096) -detect_leaks=0)
 
 # All tests again, instrumented: the lines that none runs, file by file. The Rust part takes long.
 coverage: python-test
@@ -395,6 +411,12 @@ faults: build
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
 
+# The oldest Rust that Cargo.toml states.
+oldest-rust: | prerequisites
+	@rustup toolchain list 2>/dev/null | grep -q '^$(RUST_VERSION)' || \
+	  { echo 'this needs Rust $(RUST_VERSION): rustup toolchain install --profile minimal $(RUST_VERSION)' >&2; exit 1; }
+	CARGO_TARGET_DIR='$(CURDIR)/target/oldest' cargo +$(RUST_VERSION) check --workspace --all-targets --locked
+
 # After the extension, with which the release build shares its dependencies.
 instructions: build
 	$(BIN)/python tests/instructions.py
@@ -404,6 +426,7 @@ instructions-record: build
 
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+	$(PYTHON) tests/measured.py --stamp docs/misbehaviour.md
 
 # ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows
 # of their reports, and the rest.
@@ -473,6 +496,7 @@ live-validation: build
 # Resumes where it stopped; a late run is repeated.
 linux-suite: build
 	$(BIN)/python tests/live/suite.py --write
+	$(BIN)/python tests/measured.py --stamp docs/linux-suite.md
 
 live-bench: build
 	$(BIN)/python tests/live/precision.py
@@ -482,5 +506,5 @@ live-endurance: build
 	$(BIN)/python tests/live/endurance.py
 
 clean:
-	rm -rf $(VENV) target results python/selfclock/_core*.so python/selfclock/lab/static lab/core lab/dist lab/dist-tests lab/node_modules
+	rm -rf $(VENV) target results dist python/selfclock/_core*.so python/selfclock/lab/static lab/core lab/dist lab/dist-tests lab/node_modules
 	find python tests -name __pycache__ -prune -exec rm -rf {} +

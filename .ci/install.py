@@ -1,12 +1,13 @@
 """Install what CI should have: the needs with `debian` or `component` in tests/needs.toml.
 
-Prints one line for each that is missing and cannot be installed, on standard error, and the names of
-all of these on standard output, for CI_LACKS. A machine without apt-get, root or a network is no
+Prints one line for each that is missing and cannot be installed, on standard error, and the names
+of all of these on standard output, for CI_LACKS. A machine without apt-get, root or a network is no
 error.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -49,7 +50,8 @@ def is_there(need: left_out.Need) -> bool:
     if need.component:
         return shutil.which("rustc") is not None and (sysroot() / need.program).exists()
     if need.name == "python":
-        return succeeds(sys.executable, "-c", "import ensurepip, venv")
+        # Debian's Python alone has neither.
+        return all(importlib.util.find_spec(module) for module in ("ensurepip", "venv"))
     return shutil.which(need.program) is not None
 
 

@@ -1,12 +1,13 @@
-"""What a run of the tests leaves out, why, and what brings it: the end of `make test`.
+"""Lists what a run of the tests leaves out, why, and what brings it: the end of `make test`.
 
     left_out.py begin                forget what earlier runs left out
     left_out.py note SUBJECT REASON  note something that is left out, and say so
     left_out.py report [--ci]        list it; with --ci, fail for what CI should have
 
-Tests note what they leave out in target/left-out.jsonl (or LEFT_OUT); tests/needs.toml names the programs that
-they need. CI should have all of these that Debian or rustup has; CI_LACKS names those that this
-machine could not install. Runs before there is an environment: the standard library alone.
+Tests note what they leave out in target/left-out.jsonl (or LEFT_OUT); tests/needs.toml names the
+programs that they need. CI should have all of these that Debian or rustup has; CI_LACKS names those
+that this machine could not install. It runs before there is an environment: with the standard
+library alone.
 """
 
 from __future__ import annotations

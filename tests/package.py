@@ -1,10 +1,13 @@
 """`make package`: the wheel and the source distribution, each installed in an empty environment and tested there.
 
-Also the crates that others can depend on, packed and built from their packages.
+Also the crates that others can depend on, packed and built from their packages. What was tested is
+left in dist/.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 import shutil
 import subprocess
@@ -28,8 +31,8 @@ CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
 #: Detects Python symbols that other versions may lack.
 ABI_CHECK = "abi3audit==0.0.26"
 
-#: Beginnings of paths that only a machine of a builder has: homes and temporary folders.
-OF_BUILDERS = re.compile(rb"(?:/home|/root|/Users|/tmp|[A-Z]:\\Users)[/\\][\w.+~-]+(?:[/\\][\w.+~-]+)?")
+#: Beginnings of paths that only a machine of a builder has: homes.
+OF_BUILDERS = re.compile(rb"(?:/home|/root|/Users|[A-Z]:\\Users)[/\\][\w.+~-]+(?:[/\\][\w.+~-]+)?")
 
 
 def run(*command: str | Path, cwd: Path) -> str:
@@ -48,6 +51,24 @@ def foreign_paths(content: bytes) -> list[str]:
 def without_hashes(pins: str) -> str:
     """Return versions alone: with hashes pip would want one of the wheel, too."""
     return re.sub(r" \\\n +--hash=\S+", "", pins)
+
+
+def without_checkout(wheel: Path) -> None:
+    """Name our crates by their place in the repository: maturin's list of crates has the builder's folder."""
+    here, nowhere = f"path+{ROOT.as_uri()}/".encode(), b"path+file:///"
+    with zipfile.ZipFile(wheel) as opened:
+        held = {member: opened.read(member) for member in opened.infolist()}
+    record = next(member for member in held if member.filename.endswith(".dist-info/RECORD"))
+    for member, content in held.items():
+        if "/sboms/" in member.filename and here in content:
+            held[member] = changed = content.replace(here, nowhere)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(changed).digest()).rstrip(b"=").decode()
+            line = f"{member.filename},sha256={digest},{len(changed)}"
+            listed = re.sub(rf"^{re.escape(member.filename)},.*$", line, held[record].decode(), flags=re.MULTILINE)
+            held[record] = listed.encode()
+    with zipfile.ZipFile(wheel, "w") as written:
+        for member, content in held.items():
+            written.writestr(member, content)
 
 
 def check_paths(wheel: Path) -> None:
@@ -132,6 +153,7 @@ def main() -> None:
         folder = Path(name)
         run("maturin", "build", "--release", "--locked", "--out", folder / "wheel", cwd=ROOT)
         (wheel,) = (folder / "wheel").glob("*.whl")
+        without_checkout(wheel)
         check_paths(wheel)
         check_abi(wheel, folder)
         (folder / "one").mkdir()
@@ -152,6 +174,9 @@ def main() -> None:
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.
         try_out(source, folder / "two", built=False)
+        (ROOT / "dist").mkdir(exist_ok=True)
+        for tested in (wheel, archive):
+            shutil.copy(tested, ROOT / "dist")
     sys.stdout.write(
         f"{wheel.name} and {archive.name} install and run; {', '.join(CRATES)} and selfclock-quic can be published\n"
     )

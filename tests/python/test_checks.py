@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
 import tomllib
+import zipfile
 from importlib import metadata
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
-sys.path.insert(0, str(TESTS))
+sys.path[:0] = [str(TESTS), str(TESTS / "kernel")]
+import lab  # noqa: E402
 import left_out  # noqa: E402
 import measured  # noqa: E402
+import nightly  # noqa: E402
 import ns2_rows  # noqa: E402
 import package  # noqa: E402
+import untested  # noqa: E402
 
 
 def pins() -> dict[str, tuple[str, set[str]]]:
@@ -96,6 +103,29 @@ def test_objects_name_no_path_of_their_builder() -> None:
     assert package.foreign_paths(b"~/.cargo/registry/src/a.rs /rustc/5980/library/std") == []
 
 
+def test_a_wheel_names_no_path_of_its_builder(tmp_path: Path) -> None:
+    """The list of crates loses the checkout, and the wheel's own list has its new digest."""
+    wheel = tmp_path / "one.whl"
+    names = "one.dist-info/sboms/one.cyclonedx.json", "one.dist-info/RECORD", "one/text.py"
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr(names[0], f'{{"bom-ref": "path+{ROOT.as_uri()}/crates/kernel#selfclock-kernel@0.1.0"}}')
+        made.writestr(names[1], f"{names[0]},sha256=0,1\n{names[1]},,\n{names[2]},sha256=1,1\n")
+        made.writestr(names[2], "x")
+    with pytest.raises(AssertionError, match="paths of this machine"):
+        package.check_paths(wheel)
+    package.without_checkout(wheel)
+    package.check_paths(wheel)
+    with zipfile.ZipFile(wheel) as read:
+        assert read.read(names[0]) == b'{"bom-ref": "path+file:///crates/kernel#selfclock-kernel@0.1.0"}'
+        record = read.read(names[1]).decode().splitlines()
+        assert read.namelist() == list(names)
+    digest = base64.urlsafe_b64encode(
+        hashlib.sha256(b'{"bom-ref": "path+file:///crates/kernel#selfclock-kernel@0.1.0"}').digest()
+    )
+    assert record[0] == f"{names[0]},sha256={digest.decode().rstrip('=')},64"
+    assert record[2] == f"{names[2]},sha256=1,1"
+
+
 def test_pins_without_hashes() -> None:
     """For packages that have none: pip wants hashes of all or of none."""
     versions = package.without_hashes((ROOT / "constraints.txt").read_text(encoding="utf-8"))
@@ -113,6 +143,63 @@ def test_a_page_says_what_it_was_measured_with(tmp_path: Path) -> None:
     measured.stamp(page, "1" * 12)
     assert page.read_text(encoding="utf-8") == f"# Page\nText.\n\n<!-- measured with results {'1' * 12} -->\n"
     assert all((measured.ROOT / name).is_file() for name in measured.PAGES)
+
+
+def recipes() -> dict[str, str]:
+    """Return the recipe of each target of the Makefile that stands for no file."""
+    text = (ROOT / "Makefile").read_text(encoding="utf-8").replace("\\\n", " ")
+    phony = {name for line in re.findall(r"^\.PHONY: (.*)$", text, re.MULTILINE) for name in line.split()}
+    rules = dict(
+        re.findall(r"^([\w-]+):(?!=)[^\n]*\n((?:\t[^\n]*\n|(?:ifeq|ifneq|else|endif)[^\n]*\n)*)", text, re.MULTILINE)
+    )
+    assert phony == set(rules), "each target is declared, and each declared one is there"
+    return rules
+
+
+def test_every_check_is_of_a_night_or_there_is_a_reason() -> None:
+    targets = set(recipes())
+    assert targets == set(nightly.CHECKS) | set(nightly.OTHERS)
+    assert not set(nightly.CHECKS) & set(nightly.OTHERS)
+
+
+def test_a_night_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that has passed is not run again, one that failed is; the report has both."""
+    make = tmp_path / "make"
+    make.write_text(f"#!/bin/sh\necho $1 >>{tmp_path}/ran\ntest $1 != load || test -e {tmp_path}/mended\n", "utf-8")
+    make.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setattr(nightly, "STATE", tmp_path / "state")
+    monkeypatch.setattr(nightly, "CHECKS", ("oracles", "load"))
+    monkeypatch.setattr(nightly, "sources", lambda: "0123")
+    monkeypatch.setattr(sys, "argv", ["nightly.py"])
+    report = tmp_path / "state/report.md"
+    assert nightly.main() == 1
+    assert "| `make oracles` | pass |" in report.read_text(encoding="utf-8")
+    assert "| `make load` | FAILS |" in report.read_text(encoding="utf-8")
+    (tmp_path / "mended").touch()
+    assert nightly.main() == 0
+    assert (tmp_path / "ran").read_text(encoding="utf-8").split() == ["oracles", "load", "load"]
+    monkeypatch.setattr(nightly, "sources", lambda: "4567")
+    assert nightly.main() == 0
+    assert len((tmp_path / "ran").read_text(encoding="utf-8").split()) == 5
+
+
+def test_every_crate_is_counted_or_there_is_a_reason() -> None:
+    """Regression: functions of the emulator and of the kernel's part were not counted."""
+    counted = {Path(folder).parts[1] for folder in untested.PARTS["rust"]}
+    assert counted | set(untested.OTHERS) == {path.parent.name for path in ROOT.glob("crates/*/Cargo.toml")}
+    assert not counted & set(untested.OTHERS)
+
+
+def test_a_target_that_writes_a_page_says_with_what() -> None:
+    """The page then ends with the digest of the results, and lint tells its age."""
+    written = {}
+    for target, recipe in recipes().items():
+        pages = set(re.findall(r"(?:matrix|parity|quic_others|driver_flow|page|--stamp) (docs/[\w-]+\.md)", recipe))
+        for page in pages:
+            assert f"measured.py --stamp {page}" in recipe, target
+            written[page] = f"make {target}"
+    assert written | measured.BY_HAND == measured.PAGES
 
 
 def test_the_rows_of_ns2_can_be_built() -> None:
@@ -204,3 +291,27 @@ def test_reasons_have_needs() -> None:
     found = {reason: need.name if (need := left_out.meant(reason)) else "" for reason in reasons}
     assert found == reasons
     assert left_out.remedy("something else") == ""
+
+
+def test_a_period_is_not_taken_from_two_reductions() -> None:
+    """A sawtooth from 50 to 100 in 2 s, sampled each 10 ms: its period from three intervals on, over all runs."""
+
+    def transfer(seconds: float) -> lab.Transfer:
+        times = [sample * 0.01 for sample in range(round(seconds * 100))]
+        return lab.Transfer("reno", times, [], [], [round(50 + 25 * (time % 2)) for time in times], [], [])
+
+    assert transfer(12.5).intervals() == pytest.approx([2.0, 2.0, 2.0], abs=0.02)
+    assert lab.period([transfer(10.5)]) is None
+    assert lab.period([transfer(12.5)]) == pytest.approx(2.0, abs=0.01)
+    assert lab.period([transfer(8.5), transfer(10.5)]) == pytest.approx(2.0, abs=0.01)
+
+
+def test_a_late_path_is_said() -> None:
+    """From one late packet in a hundred on."""
+    path = lab.Path2.__new__(lab.Path2)
+    path.packets, path.late = 1000, 10
+    assert path.is_in_time
+    path.late = 43
+    assert not path.is_in_time
+    assert path.said == "a busy machine: 4.3% of a path's packets left more than 2 ms late, and 1% may"
+    assert left_out.meant(path.said).name == "machine"
