@@ -45,7 +45,9 @@ def run(*command: str | Path, cwd: Path) -> str:
 def foreign_paths(content: bytes) -> list[str]:
     """Return the paths of builders in a file, and this checkout's."""
     found = {path.decode(errors="replace") for path in OF_BUILDERS.findall(content)}
-    return sorted(found | ({str(ROOT)} if bytes(ROOT) in content else set()))
+    # As a whole path: a checkout may be at /src.
+    here = re.search(rb"(?<![\w.~-])" + re.escape(bytes(ROOT)) + rb"(?![\w.-])", content)
+    return sorted(found | ({str(ROOT)} if here else set()))
 
 
 def without_hashes(pins: str) -> str:
