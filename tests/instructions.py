@@ -18,6 +18,8 @@ import tempfile
 import tomllib
 from pathlib import Path
 
+import left_out
+
 ROOT = Path(__file__).parent.parent
 RECORD = ROOT / "tests/instructions.toml"
 #: Case and simulated time, each under a second of CPU outside of valgrind: one flow, many flows,
@@ -89,13 +91,14 @@ def main() -> int:
     parser.add_argument("--record", action="store_true", help="put the counts on record")
     record = parser.parse_args().record
     if shutil.which("valgrind") is None:
-        sys.stdout.write("instructions are not counted: that needs valgrind (Debian, Ubuntu: apt install valgrind)\n")
+        left_out.note("instructions of the speed cases", "there is no valgrind")
+        sys.stdout.write(f"instructions are not counted: that needs valgrind, {left_out.remedy('valgrind')}\n")
         return int(record)
     known = tomllib.loads(RECORD.read_text(encoding="utf-8")) if RECORD.exists() else {"instructions": {}}
     if not record and known.get("compiler") != compiler():
-        sys.stdout.write(
-            f"instructions are not compared: those on record are of {known.get('compiler')}, this is {compiler()}\n"
-        )
+        reason = f"those on record are of {known.get('compiler')}, this is {compiler()}"
+        left_out.note("instructions of the speed cases", reason)
+        sys.stdout.write(f"instructions are not compared: {reason}\n")
         return 0
     program = build()
     counts = {case: instructions(program, case) for case in CASES}

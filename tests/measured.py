@@ -1,9 +1,10 @@
 """Which measured pages are older than the results: `python tests/measured.py`, a part of make lint.
 
 A page of measurements ends with a comment that has a digest of the results it was measured with: of
-the fingerprints of every scenario (tests/golden.toml, tests/golden). `--stamp PAGE...`, which the
-targets that measure call, writes it. An older page is named, with the target that measures it
-again; that is no error, because most need an idle machine, root, or hours.
+the fingerprints of every scenario (tests/golden.toml, tests/golden). `--stamp PAGE...` writes it:
+the targets that write a page call it, and whoever puts the output of one of the others into a page.
+An older page is named, with the target that measures it again; that is an error with `--refuse`
+alone, as in make release, because most need an idle machine, root, or hours.
 """
 
 from __future__ import annotations
@@ -14,16 +15,24 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-#: Pages of measurements, and what measures them.
-PAGES = {
-    "docs/scorecards.md": "make scorecards",
-    "docs/quic-scorecards.md": "make quic-scorecards",
-    "docs/quic-parity.md": "make quic-parity",
-    "docs/validation-linux.md": "make live-validation",
+#: Pages into which somebody puts what these print.
+BY_HAND = {
     "docs/kernel-native.md": "make kernel-native-tables",
     "docs/kernel.md": "make kernel-validation",
-    "docs/misbehaviour.md": "make misbehaviour",
     "docs/performance.md": "make bench",
+}
+#: Pages of measurements, and what measures them.
+PAGES = {
+    "docs/bbr-suite.md": "make bbr-suite",
+    "docs/linux-suite.md": "make linux-suite",
+    "docs/misbehaviour.md": "make misbehaviour",
+    "docs/quic-others.md": "make quic-others",
+    "docs/quic-parity.md": "make quic-parity",
+    "docs/quic-scorecards.md": "make quic-scorecards",
+    "docs/scorecards.md": "make scorecards",
+    "docs/transports.md": "make transports",
+    "docs/validation-linux.md": "make live-validation",
+    **BY_HAND,
 }
 STAMP = re.compile(r"\n<!-- measured with results ([0-9a-f]{12}) -->\n")
 
@@ -60,11 +69,11 @@ def main() -> int:
                 sys.exit(f"{name} is no page of measurements; there are {', '.join(PAGES)}")
             stamp(ROOT / name, of)
         return 0
-    for name, target in PAGES.items():
-        told = age(ROOT / name, of)
-        if told is not None:
-            sys.stdout.write(f"{name} {told}; {target} measures it again\n")
-    return 0
+    old = {name: told for name in PAGES if (told := age(ROOT / name, of)) is not None}
+    for name, told in old.items():
+        then = ", whose output is put into it by hand, and then --stamp" if name in BY_HAND else ""
+        sys.stdout.write(f"{name} {told}; {PAGES[name]} measures it again{then}\n")
+    return int(sys.argv[1:2] == ["--refuse"] and bool(old))
 
 
 if __name__ == "__main__":

@@ -15,13 +15,32 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 STATE = ROOT / "target/nightly"
-#: Targets of the Makefile, the short ones first. `mutants` takes days, and is not of a night;
-#: kernel-native-qemu downloads a kernel; the figures of docs/ need an idle machine (make help).
+#: Targets of the Makefile, the short ones first.
 CHECKS = (
-    "adapters", "oracles", "load", "live-test", "careless", "journal-faults", "golden", "kernel-float", "kernel-test",
-    "lab-test", "scorecard-truths", "misbehaviour", "package", "verify", "sweep-10000", "quic-test", "adapters-s2n",
-    "docs-long", "record-full", "fuzz", "verify-night",
+    "adapters", "oracles", "load", "live-test", "careless", "journal-faults", "oldest-rust", "golden", "kernel-float",
+    "kernel-test", "lab-test", "scorecard-truths", "misbehaviour", "kernel-proof", "package", "verify", "sweep-10000",
+    "quic-test", "adapters-s2n", "laws", "docs-long", "record-full", "live-endurance", "fuzz", "verify-night",
 )  # fmt: skip
+#: Why the other targets are not of a night.
+_REASONS = {
+    "a part of make test, of each change": "test begin lint rust-test python-test untested docs instructions",
+    "builds, and checks nothing": "help prerequisites build quic lab lab-prerequisites clean",
+    "updates files of the repository": "pins chart-library figures record instructions-record",
+    "updates objects, which make test compares": "kernel-object kernel-objects",
+    "writes a page of measurements": "scorecards quic-scorecards quic-parity quic-others transports "
+    "transports-kernel bbr-suite live-validation linux-suite",
+    "measures, on an idle machine": "kernel-validation kernel-native-tables live-bench bench growth",
+    "a part of kernel-test": "kernel-native-test",
+    "downloads a kernel": "kernel-native-qemu",
+    "needs a built clone of another repository": "packetdrill",
+    "has the runs of record-full": "reproduce reproduce-full",
+    "package, at a release": "release",
+    "lists lines, and judges nothing": "coverage",
+    "tells in hours what each law is good for, and judges nothing": "faults",
+    "takes days": "mutants",
+    "this": "nightly",
+}
+OTHERS = {target: reason for reason, targets in _REASONS.items() for target in targets.split()}
 
 
 def sources() -> str:

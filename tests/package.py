@@ -1,16 +1,21 @@
 """`make package`: the wheel and the source distribution, each installed in an empty environment and tested there.
 
-Also the crates that others can depend on, packed and built from their packages.
+Also the crates that others can depend on, packed and built from their packages. What was tested is
+left in dist/.
 """
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import venv
+import zipfile
 from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
@@ -26,12 +31,53 @@ CRATES = ("selfclock-congestion", "selfclock-simulator", "selfclock-emulator")
 #: Detects Python symbols that other versions may lack.
 ABI_CHECK = "abi3audit==0.0.26"
 
+#: Beginnings of paths that only a machine of a builder has: homes.
+OF_BUILDERS = re.compile(rb"(?:/home|/root|/Users|[A-Z]:\\Users)[/\\][\w.+~-]+(?:[/\\][\w.+~-]+)?")
+
 
 def run(*command: str | Path, cwd: Path) -> str:
     """Run a command; return its output."""
     sys.stdout.write(f"$ {' '.join(map(str, command))}\n")
     sys.stdout.flush()
     return subprocess.run([*map(str, command)], cwd=cwd, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def foreign_paths(content: bytes) -> list[str]:
+    """Return the paths of builders in a file, and this checkout's."""
+    found = {path.decode(errors="replace") for path in OF_BUILDERS.findall(content)}
+    # As a whole path: a checkout may be at /src.
+    here = re.search(rb"(?<![\w.~-])" + re.escape(bytes(ROOT)) + rb"(?![\w.-])", content)
+    return sorted(found | ({str(ROOT)} if here else set()))
+
+
+def without_hashes(pins: str) -> str:
+    """Return versions alone: with hashes pip would want one of the wheel, too."""
+    return re.sub(r" \\\n +--hash=\S+", "", pins)
+
+
+def without_checkout(wheel: Path) -> None:
+    """Name our crates by their place in the repository: maturin's list of crates has the builder's folder."""
+    here, nowhere = f"path+{ROOT.as_uri()}/".encode(), b"path+file:///"
+    with zipfile.ZipFile(wheel) as opened:
+        held = {member: opened.read(member) for member in opened.infolist()}
+    record = next(member for member in held if member.filename.endswith(".dist-info/RECORD"))
+    for member, content in held.items():
+        if "/sboms/" in member.filename and here in content:
+            held[member] = changed = content.replace(here, nowhere)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(changed).digest()).rstrip(b"=").decode()
+            line = f"{member.filename},sha256={digest},{len(changed)}"
+            listed = re.sub(rf"^{re.escape(member.filename)},.*$", line, held[record].decode(), flags=re.MULTILINE)
+            held[record] = listed.encode()
+    with zipfile.ZipFile(wheel, "w") as written:
+        for member, content in held.items():
+            written.writestr(member, content)
+
+
+def check_paths(wheel: Path) -> None:
+    """Nothing in the wheel names a path of the machine that built it."""
+    with zipfile.ZipFile(wheel) as opened:
+        told = {name: found for name in opened.namelist() if (found := foreign_paths(opened.read(name)))}
+    assert not told, f"paths of this machine are in the wheel: {told}"
 
 
 def try_page(selfclock: Path, folder: Path, *, built: bool) -> None:
@@ -61,8 +107,9 @@ def try_out(installed_from: Path, folder: Path, *, built: bool) -> None:
     venv.create(environment, with_pip=True, clear=True)
     binaries = environment / ("Scripts" if sys.platform == "win32" else "bin")
     python = binaries / "python"
-    constraints = ("--constraint", ROOT / "constraints.txt")
-    run(python, "-m", "pip", "install", "--quiet", *constraints, installed_from, cwd=folder)
+    versions = folder / "versions.txt"
+    versions.write_text(without_hashes((ROOT / "constraints.txt").read_text(encoding="utf-8")), encoding="utf-8")
+    run(python, "-m", "pip", "install", "--quiet", "--constraint", versions, installed_from, cwd=folder)
     shutil.copy(ROOT / "examples" / "one-flow.toml", folder)
     version = run(binaries / "selfclock", "--version", cwd=folder)
     assert version.startswith("selfclock "), version
@@ -108,6 +155,8 @@ def main() -> None:
         folder = Path(name)
         run("maturin", "build", "--release", "--locked", "--out", folder / "wheel", cwd=ROOT)
         (wheel,) = (folder / "wheel").glob("*.whl")
+        without_checkout(wheel)
+        check_paths(wheel)
         check_abi(wheel, folder)
         (folder / "one").mkdir()
         built = (PAGE / "index.html").is_file()
@@ -127,6 +176,9 @@ def main() -> None:
         (folder / "two").mkdir()
         # As `pip install .` in a clean checkout does.
         try_out(source, folder / "two", built=False)
+        (ROOT / "dist").mkdir(exist_ok=True)
+        for tested in (wheel, archive):
+            shutil.copy(tested, ROOT / "dist")
     sys.stdout.write(
         f"{wheel.name} and {archive.name} install and run; {', '.join(CRATES)} and selfclock-quic can be published\n"
     )

@@ -6,33 +6,17 @@ With COMPLETE=1, as in `make live-test`, a run in which something was left out i
 from __future__ import annotations
 
 import os
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
+
+import left_out
 
 if TYPE_CHECKING:
     import pytest
 
-#: Words of a reason, and what brings the tests (Debian's names).
-REMEDIES = {
-    r"curl": "apt install curl",
-    r"iptables|nft": "apt install iptables",
-    r"tshark": "apt install tshark",
-    r"[Cc]hromium": "apt install chromium",
-    r"\bnode\b": "apt install nodejs npm",
-    r"valgrind": "apt install valgrind",
-    r"clang|llvm|llc": "apt install clang-22 llvm-22",
-    r"rust-src": "rustup component add rust-src",
-    r"wasm": "rustup target add wasm32-unknown-unknown",
-    r"[Dd]ask|distributed": "pip install 'selfclock[cluster]'",
-    r"quic|quinn|noq|stacks": "make quic-test",
-    r"\broot\b|namespace|Operation not permitted": "sudo, with the same command",
-}
-
-
-def remedy(reason: str) -> str:
-    """Return the command that brings what a reason names, or nothing."""
-    return next((command for words, command in REMEDIES.items() if re.search(words, reason)), "")
+#: Judgements that a busy machine does not allow, with the reason: those of this process, in the
+#: summary like tests that were skipped.
+UNJUDGED: list[str] = []
 
 
 def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
@@ -42,19 +26,30 @@ def reason_of(report: pytest.TestReport | pytest.CollectReport) -> str:
     return text.removeprefix("Skipped: ")
 
 
+def reasons(reporter: pytest.TerminalReporter) -> Counter[str]:
+    """Return how many tests were left out for each reason."""
+    return Counter([*map(reason_of, reporter.stats.get("skipped", [])), *UNJUDGED])
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List what was left out."""
-    reasons = Counter(map(reason_of, terminalreporter.stats.get("skipped", [])))
-    if not reasons:
+    found = reasons(terminalreporter)
+    if not found:
         return
-    terminalreporter.section(f"not tested: {sum(reasons.values())}")
-    for reason, count in reasons.most_common():
-        brings = remedy(reason)
+    terminalreporter.section(f"not tested: {found.total()}")
+    for reason, count in found.most_common():
+        brings = left_out.remedy(reason)
         terminalreporter.write_line(f"{count} x {reason}" + (f"; brought by: {brings}" if brings else ""))
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Fail where everything must run."""
+    """Put it on record for the end of `make test`; fail where everything must run."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    if os.environ.get("COMPLETE") and exitstatus == 0 and reporter and reporter.stats.get("skipped"):
+    # The processes of pytest-xdist report to the first one.
+    if reporter is None or hasattr(session.config, "workerinput"):
+        return
+    found = reasons(reporter)
+    for reason, count in found.items():
+        left_out.note("tests", reason, count)
+    if os.environ.get("COMPLETE") and exitstatus == 0 and found:
         session.exitstatus = 1

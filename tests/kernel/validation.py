@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from lab import MSS, Path2, Run, Transfer, names
+from lab import MSS, Path2, Run, Transfer, names, period
 from simulated import simulate
 
 from selfclock.algorithms import algorithms
@@ -107,14 +107,14 @@ def one_run(where: tuple[float, float, int], what: str, name: str | None, second
 
 
 def measures(tried: Sequence[Tried]) -> list[str]:
-    """Return the cells of runs: medians."""
+    """Return the cells of runs: medians, and the mean period."""
     transfers = [one.transfer for one in tried]
-    periods = [period for one in transfers if (period := one.period()) is not None]
+    mean = period(transfers)
     return [
         f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
         f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
         f"{statistics.median(one.mean(one.cwnd, 15) for one in transfers):.1f}" if transfers[0].time[-1] > 16 else "-",
-        f"{statistics.median(periods):.2f}" if periods else "-",
+        "-" if mean is None else f"{mean:.2f}",
         " ".join(str(one.retransmits[-1]) for one in transfers),
         str(sum(one.fallback_events for one in tried)),
         f"{sum(one.late for one in tried)}/{sum(one.packets for one in tried)}",
@@ -226,13 +226,13 @@ def simulator(runs: int, seconds: float) -> None:
 
 
 def compared(transfers: Sequence[Transfer]) -> list[str]:
-    """Return goodput, mean window, period and retransmissions: medians, and the range of the last."""
-    periods = [period for one in transfers if (period := one.period()) is not None]
+    """Return goodput, mean window, period and retransmissions: medians, the mean period, and the range of the last."""
+    mean = period(transfers)
     lost = sorted(one.retransmits[-1] for one in transfers)
     return [
         f"{statistics.median(one.goodput(2) for one in transfers):.2f}",
         f"{statistics.median(one.mean(one.cwnd, 5) for one in transfers):.1f}",
-        f"{statistics.median(periods):.2f}" if periods else "-",
+        "-" if mean is None else f"{mean:.2f}",
         f"{lost[0]}" if lost[0] == lost[-1] else f"{lost[0]} to {lost[-1]}",
     ]
 

@@ -73,13 +73,14 @@ to = "b"
 """
 
 
-def has_bpf_compilers() -> bool:
-    """Tell whether this machine can compile algorithms for the kernel."""
+@cache
+def without_bpf_compilers() -> str:
+    """Return why this machine cannot compile algorithms for the kernel; "" if it can."""
     try:
         tools.find()
-    except BuildError:
-        return False
-    return True
+    except BuildError as error:
+        return str(error)
+    return ""
 
 
 @cache

@@ -26,6 +26,9 @@ from selfclock.errors import BadInputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Where hosts can be made, also without root.
+NAMESPACES = pytest.mark.skipif(namespaces.obstacle() is not None, reason=str(namespaces.obstacle()))
+
 
 @pytest.fixture
 def hosts() -> Iterator[tuple[Sandbox, Sandbox]]:
@@ -301,6 +304,7 @@ def test_a_setting_of_the_host_alone() -> None:
         assert path.read_text(encoding="ascii") == before
 
 
+@NAMESPACES
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, whose capabilities it drops")
 def test_root_of_a_container_uses_a_user_namespace() -> None:
     """Regression: root without CAP_SYS_ADMIN, as Docker has it by default, was refused."""
@@ -323,6 +327,7 @@ with sandboxes([namespaces.setup("a", "10.201.0.1", unprivileged=not kernel.is_a
     assert done.returncode == 0, done.stderr
 
 
+@NAMESPACES
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to become another user")
 def test_commands_under_sudo_are_the_callers() -> None:
     """As mahimahi's are. Regression: they had all rights of root on the machine."""

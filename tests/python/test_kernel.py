@@ -134,11 +134,13 @@ def test_unload_of_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     """Without privilege it says what it needs; with it, that there is no such name."""
     status, _, said = command(capsys, "unload", "no-such-name")
     assert status == 2
-    assert "CAP_SYS_ADMIN" in said or "no congestion control of selfclock is named 'no-such-name'" in said
+    # In a container without /sys, the types of the kernel are missing.
+    right = ("CAP_SYS_ADMIN", "no congestion control of selfclock is named 'no-such-name'", "/sys/kernel/btf/vmlinux")
+    assert any(words in said for words in right), said
     try:
         assert all(each.flows >= 0 for each in kernel.registered())
     except kernel.KernelError as error:
-        assert "root" in str(error)  # noqa: PT017  either is right: it depends on who runs the test
+        assert "root" in str(error) or right[2] in str(error)  # noqa: PT017  it depends on who runs the test, and where
 
 
 def test_other_systems(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from conftest import has_bpf_compilers
+from conftest import without_bpf_compilers
 from selfclock.kernel.build import BuildError, build, prebuilt, tools
 from selfclock.kernel.build.lower import LoweringError, lower
 
@@ -141,7 +141,7 @@ def test_what_objects_are_made_of() -> None:
 
 
 @pytest.mark.alone
-@pytest.mark.skipif(not has_bpf_compilers(), reason="needs clang and LLVM 22, and rust-src: make kernel-objects")
+@pytest.mark.skipif(bool(without_bpf_compilers()), reason=without_bpf_compilers())
 def test_rebuilt_object_is_the_one_checked_in(tmp_path: Path) -> None:
     """The same bytes on every machine: tested with Vegas, which represents the others."""
     parts = [each for each in prebuilt() if each.label == "vegas"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from conftest import has_bpf_compilers
+from conftest import without_bpf_compilers
 from selfclock import _core
 from selfclock.cli import main
 from selfclock.kernel import KernelError, load_object
@@ -29,7 +29,7 @@ EXAMPLE = ROOT / "examples/rust-algorithm"
 
 def compiled(test: Callable[..., None]) -> Callable[..., None]:
     """Mark a test that needs the compilers."""
-    needs = pytest.mark.skipif(not has_bpf_compilers(), reason="needs clang and LLVM 22, and rust-src")
+    needs = pytest.mark.skipif(bool(without_bpf_compilers()), reason=without_bpf_compilers())
     return pytest.mark.alone(needs(test))  # type: ignore[no-any-return]
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import polars as pl
 import pytest
 
 import selfclock as sc
+from dissect import dissected
 from selfclock import _core, formatting
 from selfclock.evaluate.judge import Judged
 from selfclock.evaluate.subject import Subject
@@ -84,18 +83,6 @@ def test_records_show_datagrams_there_and_replies_back() -> None:
     assert flow["algorithm"] == "quinn:cubic"
 
 
-def _dissected(capture: Path, shown: str, *fields: str) -> list[list[str]]:
-    """Return fields of a capture's packets that match a Wireshark filter, as tshark decodes them."""
-    tshark = shutil.which("tshark")
-    if tshark is None:
-        pytest.skip("no tshark is installed, which decrypts captures")
-    wanted = [argument for field in fields for argument in ("-e", field)]
-    # Without name resolution and the machine's preferences.
-    command = [tshark, "-n", "-r", str(capture), "-o", "udp.check_checksum:TRUE", "-Y", shown, "-T", "fields", *wanted]
-    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return [line.split("\t") for line in said.splitlines()]
-
-
 @built_in
 @pytest.mark.parametrize("control", ["quinn:cubic", "cubic@noq"])
 def test_tshark_decrypts_a_capture(control: str, tmp_path: Path) -> None:
@@ -106,12 +93,12 @@ def test_tshark_decrypts_a_capture(control: str, tmp_path: Path) -> None:
     record(scenario, tmp_path, pcap=("host",))
     [sender, receiver] = sorted(tmp_path.glob("*.pcapng"))
     for capture in (sender, receiver):
-        assert not _dissected(capture, "udp.checksum.status == 0", "frame.number"), "checksums are those of the payload"
-        shown = _dissected(capture, "tls.handshake", "tls.handshake.type")
+        assert not dissected(capture, "udp.checksum.status == 0", "frame.number"), "checksums are those of the payload"
+        shown = dissected(capture, "tls.handshake", "tls.handshake.type")
         handshake = {int(kind) for [kinds] in shown for kind in kinds.split(",")}
         # ClientHello and ServerHello are readable by anyone; the rest is encrypted.
         assert handshake == {1, 2, 8, 11, 15, 20}
-        streams = _dissected(capture, "quic.stream_data", "quic.stream_data")
+        streams = dissected(capture, "quic.stream_data", "quic.stream_data")
         data = "".join(piece for [pieces] in streams for piece in pieces.split(","))
         assert data == "00" * 100_000
 

@@ -47,6 +47,8 @@ pub enum LogError {
     Version(u8),
     /// It ends without its end mark, after this many whole events.
     Incomplete(u64),
+    /// This event is of no connection: too many bytes acknowledged, or too large segments.
+    Impossible(u64),
     /// The head does not describe a known algorithm.
     Algorithm(TraceError),
     /// An answer differs from the one on record.
@@ -114,6 +116,11 @@ impl fmt::Display for LogError {
                 write!(f, "the record is of version {version}; this program reads version {VERSION}")
             }
             Self::Incomplete(events) => write!(f, "the record ends in the middle, after {events} events"),
+            Self::Impossible(event) => write!(
+                f,
+                "event {event} of the record is of no connection, which acknowledges at most {MOST_BYTES} \
+                 bytes in segments of at most {MOST_MSS}"
+            ),
             Self::Algorithm(error) => write!(f, "the algorithm of the record: {error}"),
             Self::Differs(difference) => difference.fmt(f),
             Self::OtherOptions(events, recorded, now) => {
@@ -239,6 +246,12 @@ fn fields(entry: &Entry, before: &Fields) -> Fields {
     fields
 }
 
+/// Eleven years at 100 Gbit/s, and far below an overflow of what is added to it.
+const MOST_BYTES: u64 = 1 << 62;
+/// The option of the handshake has 16 bits (RFC 9293, section 3.2). A count of bytes then overflows
+/// after 65,536 events that each count 2^32 segments, at the earliest.
+const MOST_MSS: u32 = u16::MAX as u32;
+
 /// Reads a log: its head first, then entry by entry. An error ends the iteration.
 #[derive(Clone, Debug)]
 pub struct Reader<'a> {
@@ -310,6 +323,10 @@ impl Iterator for Reader<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest.take()?;
         match self.entry(rest) {
+            Some(Some(Entry { event, .. })) if event.bytes_acked > MOST_BYTES || event.mss > MOST_MSS => {
+                self.rest = None;
+                Some(Err(LogError::Impossible(self.events)))
+            }
             Some(entry) => entry.map(Ok),
             None => Some(Err(LogError::Incomplete(self.events))),
         }

@@ -71,3 +71,30 @@ fn damaged_records_are_refused() {
         }
     }
 }
+
+/// Found by the fuzzer: acknowledged bytes near 2^64 overflowed a sum.
+#[test]
+fn impossible_events_are_refused() {
+    use selfclock_kernel::log::{LogError, traces};
+    let file = "../../fuzz/corpus/kernel_log/crash-a7cc439e8a22bcdcb1f0832080246a028f72794b";
+    let record = std::fs::read(format!("{}/{file}", env!("CARGO_MANIFEST_DIR"))).expect("a file");
+    let registry = selfclock_congestion::registry::Registry::built_in();
+    let refused = traces(&registry, &record, |_, _| {}).expect_err("2^64 bytes");
+    assert!(matches!(refused, LogError::Impossible(_)), "{refused}");
+    assert!(refused.to_string().contains("is of no connection"), "{refused}");
+}
+
+/// Seeds and findings of the fuzzers.
+#[test]
+fn the_corpus_is_read_or_refused() {
+    let folder = |target: &str| format!("{}/../../fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
+    let each = |target: &str, run: fn(&[u8])| {
+        let files = std::fs::read_dir(folder(target)).expect("the corpus");
+        let seen =
+            files.map(|file| run(&std::fs::read(file.expect("a file").path()).expect("bytes"))).count();
+        assert!(seen > 0, "{target}");
+    };
+    #[cfg(target_os = "linux")]
+    each("object", hostile::object);
+    each("kernel_log", hostile::log);
+}
