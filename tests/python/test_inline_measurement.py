@@ -156,8 +156,8 @@ def findings() -> Findings:
 def test_every_verdict_on_record_has_a_claim(findings: Findings) -> None:
     folder = resources.files("selfclock.papers.inline_measurement")
     recorded = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-    assert {claim.id for claim in findings.claims} == set(recorded)
-    assert len({claim.id for claim in findings.claims}) == len(findings.claims)
+    assert {claim.key for claim in findings.claims} == set(recorded)
+    assert len({claim.key for claim in findings.claims}) == len(findings.claims)
 
 
 def test_every_claim_says_what_was_measured(findings: Findings) -> None:

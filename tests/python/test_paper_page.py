@@ -149,7 +149,7 @@ def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixtur
     for claim in report.claims:
         assert any(line.startswith(f"{claim.id} ") for line in lines), claim.id
     assert sum("not reproduced *" in line for line in lines) == 1
-    assert any(re.fullmatch(r"sample\s+paper\s+1\s+1\s+1\s+3", line.strip()) for line in lines)
+    assert any(re.fullmatch(r"sample\s+paper\s+1\s+-\s+2\s+3", line.strip()) for line in lines)
 
 
 def test_file_names_in_a_row_are_contracted() -> None:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 from selfclock.claims import Findings
 from selfclock.paper_runs import Study
 from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives
+from selfclock.papers.ficcrd.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "FICCRD"
 REFERENCE = "Q. Yu, M. Li, D. B. Hoang, D. D. Feng: Fair Intelligent Feedback Mechanism On TCP Based Network."

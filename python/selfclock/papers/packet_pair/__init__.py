@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from selfclock.claims import Findings
+from selfclock.claims import Ambiguity, Findings
 from selfclock.paper_runs import Part, Study
 from selfclock.papers.packet_pair import (
     baselines,
@@ -22,6 +22,7 @@ from selfclock.papers.packet_pair.spread import RUNS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+AMBIGUITIES: tuple[Ambiguity, ...] = ()
 TITLE = "Packet-pair TCP"
 REFERENCE = "Y. Nishida, O. Nakamura, J. Murai: New Congestion Control mechanism for TCP with Packet Pair scheme."
 
