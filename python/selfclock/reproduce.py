@@ -108,7 +108,11 @@ class PaperReport:
             counts[claim.of][claim.verdict] += 1
         made_earlier = sum(claim.recorded for claim in self.claims)
         return PaperSummary(
-            paper=self.name, claims=len(self.claims), statements=self.outcomes()["paper"], recorded=made_earlier, of=counts
+            paper=self.name,
+            claims=len(self.claims),
+            statements=self.outcomes()["paper"],
+            recorded=made_earlier,
+            of=counts,
         )
 
     def faults(self) -> list[str]:

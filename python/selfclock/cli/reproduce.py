@@ -129,7 +129,8 @@ def print_reports(reports: list[PaperReport]) -> None:
         for of, counts in report.outcomes().items()
         if sum(counts.values())
     ]
-    headings = ["paper", "of", *(f"reproduced {outcome}" for outcome in OUTCOMES), "all"]
+    # Readings under which a statement is reproduced.
+    headings = ["paper", "of", *(outcome.removeprefix("under ").split()[0] for outcome in OUTCOMES), "all"]
     print_table(
         [
             Column(heading, column, "name" if number < 2 else "number")

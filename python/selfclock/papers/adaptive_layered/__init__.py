@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from selfclock.claims import Ambiguity, Claim, Findings, recorded, recorded_data
+from selfclock.claims import Claim, Findings, recorded, recorded_data
 from selfclock.paper_runs import Part, Study
 from selfclock.papers.adaptive_layered import (
     convergence,
@@ -19,13 +19,15 @@ from selfclock.papers.adaptive_layered import (
     pairs,
     single,
 )
+from selfclock.papers.adaptive_layered.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from selfclock.scenario import Scenario
 
-AMBIGUITIES: tuple[Ambiguity, ...] = ()
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
+
 TITLE = "ALTCP and Adaptive TCP"
 REFERENCE = (
     "V. Kavidha, V. Sadasivam: Exploring Round Trip Time fairness for Adaptive Layered Transmission Control Protocol."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from selfclock.claims import Ambiguity, Findings
+from selfclock.claims import Findings
 from selfclock.paper_runs import Part, Study
 from selfclock.papers.inline_measurement import (
     baselines,
@@ -19,13 +19,15 @@ from selfclock.papers.inline_measurement import (
     table1,
     together,
 )
+from selfclock.papers.inline_measurement.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import Result
 
-AMBIGUITIES: tuple[Ambiguity, ...] = ()
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
+
 TITLE = "TCP with inline measurement: ICIM and the Lotka-Volterra window"
 REFERENCE = (
     "Y. Matsuura: Performance Evaluation of TCP Congestion Control Mechanism based on Inline Network Measurement. "

@@ -145,7 +145,7 @@ def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
     defined = sum(column.marks[settings] != column.mechanism.marks[settings] for column in columns)
     return Claim(
         PAPER,
-        f"table-1{variant.suffix}",
+        "table-1",
         "table 1",
         says="marks of six mechanisms in five of the table's six rows",
         printed=f"{len(pairs)} marks (of 37: the seven of the row 'ease of process' are not judged)",
@@ -155,6 +155,7 @@ def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
         f"the {len(pairs) - same} others are in the row 'parameter settings', which counts parameters in segments.",
         criterion="our criterion: every mark the same by the thresholds under the table, which were set before the "
         "runs; direction from two thirds of them",
+        readings=variant.readings,
         variant=_variant(variant),
         figure="figure-7a",
         scenarios=_scenarios(variant),
@@ -173,7 +174,7 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
     )
     return Claim(
         PAPER,
-        f"table-1-superior{variant.suffix}",
+        "table-1-superior",
         "section 5",
         says="it is superior to the others in throughput and queue, with almost no loss",
         printed="superior to other existing TCP congestion control mechanisms, in terms of enough throughput and small "
@@ -186,6 +187,7 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
         "higher loss and delay of figures 6 and 7, as in table 1.",
         criterion="our criterion: throughput at most 0.01 below the best of the others, loss rate below 1e-4 and no "
         "higher than theirs, queueing delay at most half of the shortest of theirs; direction: some of the three",
+        readings=variant.readings,
         variant=_variant(variant),
         figure="figure-7a",
         scenarios=_scenarios(variant),

@@ -148,5 +148,5 @@ def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
         f"New segments of {RUNS} runs of 20 s on figure 10's network, by the number that leave at the same instant. "
         "Pairs are the new TCP's probe; what is larger is a burst."
     )
-    scenarios = tuple(scenario_name(experiment, setting) for setting, experiment in AGGREGATED)
+    scenarios = tuple(f"figure-{experiment.figure}-{name}" for name, experiment in AGGREGATED)
     return Illustration(title, caption, figure, id="bursts", scenarios=scenarios)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from selfclock.claims import Ambiguity, Findings
+from selfclock.claims import Findings
 from selfclock.paper_runs import Part, Study
 from selfclock.papers.swift_start import drawings, estimates, figures, harm, matrix, modified, runs, sharing, transfers
+from selfclock.papers.swift_start.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-AMBIGUITIES: tuple[Ambiguity, ...] = ()
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
+
 TITLE = "Swift Start"
 REFERENCE = (
     "E. A. Khalil, A. A. Elbery, B. A. Nosair, I. Z. Morsi: A Modification to Swifter Start Algorithm for TCP "
