@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from selfclock.claims import VERDICTS, statements
 from selfclock.paper_runs import Study, run_studies
 from selfclock.papers.mutants import Rules, fallen, unfalsified
 from selfclock.reproduce import PAPERS, find
@@ -28,8 +29,11 @@ if TYPE_CHECKING:
 def judge(name: str) -> tuple[Rules, list[str]]:
     """Return what falls under the mutants of a paper, and the statements that fall under none."""
     package = PAPERS[name]
-    study: Study = importlib.import_module(package).study()
-    mutants: Sequence[Mutant] = importlib.import_module(f"{package}.mutants").MUTANTS
+    paper, listed = importlib.import_module(package), importlib.import_module(f"{package}.mutants")
+    mutants: Sequence[Mutant] = listed.MUTANTS
+    # A shorter run tells a mutant from the mechanism as well, where minutes would be needed.
+    scale: float | None = getattr(listed, "SCALE", None)
+    study: Study = paper.study() if scale is None else paper.study(scale)
     kept: list[list[Any]] = []
 
     def keep(readings: Sequence[list[Any]]) -> Findings:
@@ -37,13 +41,18 @@ def judge(name: str) -> tuple[Rules, list[str]]:
         return study.findings(readings)
 
     [(findings, _)] = run_studies([Study(study.parts, keep)])
-    names = {scenario for claim in findings.claims for scenario in claim.scenarios}
+    # Of each statement the best verdict, which has most to lose, and its runs.
+    best = [
+        min(statement.claims, key=lambda claim: VERDICTS.index(claim.verdict))
+        for statement in statements(findings.claims, paper.AMBIGUITIES)
+    ]
+    names = {scenario for claim in best for scenario in claim.scenarios}
     running = [mutant for mutant in mutants if mutant.computed is None]
     mutated = run_studies([mutant.study(study, kept, names) for mutant in running])
     found = {mutant.id: list(own.claims) for mutant, (own, _) in zip(running, mutated, strict=True)}
     found |= {mutant.id: list(mutant.computed()) for mutant in mutants if mutant.computed is not None}
     # What is only recorded has no run to change.
-    claims = [claim for claim in findings.claims if not claim.recorded]
+    claims = [claim for claim in best if not claim.recorded]
     falls: dict[str, list[str]] = {claim.id: [] for claim in claims}
     for mutant in mutants:
         for identity in sorted(fallen(claims, found[mutant.id])):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.page_parts import Illustration, Table
+    from selfclock.page_parts import Illustration, Scheme, Table
 
 Verdict = Literal["reproduced", "direction", "not reproduced"]
 
@@ -267,6 +267,22 @@ class Statement:
         """The best verdict under any reading."""
         return min((claim.verdict for claim in self.claims), key=VERDICTS.index)
 
+    def which(self, ambiguities: Sequence[Ambiguity]) -> str:
+        """Say under which readings it is reproduced; empty unless it is under some."""
+        if self.outcome != "under some readings":
+            return ""
+        held = {claim.readings for claim in self.claims if claim.verdict == "reproduced"}
+        for each in ambiguities:
+            # One ambiguity decides if its readings alone tell the verdicts apart.
+            deciding = [one for one in each.readings if any(one.id in combination for combination in held)]
+            wanted = {claim.readings for claim in self.claims if any(one.id in claim.readings for one in deciding)}
+            if wanted == held:
+                return "with " + " or ".join(one.name for one in deciding)
+        place = {one.id: (number, one.name) for each in ambiguities for number, one in enumerate(each.readings)}
+        simplest = min(held, key=lambda names: sum(place[name][0] > 0 for name in names))
+        changed = [place[name][1] for name in simplest if place[name][0] > 0]
+        return f"{self.share} combinations, such as " + (" and ".join(changed) or "all the defaults")
+
     def row(self) -> StatementRow:
         """Return it as `--json` prints it."""
         own = self.claim
@@ -319,6 +335,8 @@ class Findings:
     claims: list[Claim]
     figures: list[Illustration]
     tables: list[Table]
+    #: Networks, formats and charts of the paper.
+    schemes: Sequence[Scheme] = ()
     #: Numbers of long runs with which other runs draw figures: `full_data.json` in the paper's
     #: folder.
     data: dict[str, object] = field(default_factory=dict)

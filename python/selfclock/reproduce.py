@@ -13,6 +13,7 @@ from selfclock.claims import OF, OUTCOMES, VERDICTS, reading_faults, statements
 from selfclock.errors import BadInputError
 from selfclock.names import unknown
 from selfclock.paper_runs import run_studies
+from selfclock.papers.mutants import Rules
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 #: Heading, in the README of a paper's package, of the choices influenced by its results.
 CHOICES_HEADING = "Choices made after a result was seen"
+
+#: Heading of its summary, which opens the paper on the page.
+SHORT_HEADING = "In short"
 
 #: Command-line name and package of every paper.
 PAPERS = {
@@ -78,6 +82,8 @@ class PaperReport:
     scenarios: ScenarioFiles = field(default_factory=dict, repr=False)
     #: Where its text can be read in several ways.
     ambiguities: Sequence[Ambiguity] = ()
+    #: Which of its rules fail under which mutant, on record.
+    rules: Rules = field(default_factory=Rules, repr=False)
 
     @property
     def claims(self) -> list[Claim]:
@@ -88,6 +94,16 @@ class PaperReport:
     def statements(self) -> list[Statement]:
         """The claims by statement."""
         return statements(self.claims, self.ambiguities)
+
+    @property
+    def in_short(self) -> str:
+        """The README's summary of what came out; empty if there is none."""
+        return section(self.readings, SHORT_HEADING)
+
+    @property
+    def rest(self) -> str:
+        """The README without that summary."""
+        return self.readings.replace(f"### {SHORT_HEADING}\n\n{self.in_short}\n", "", 1)
 
     @property
     def choices(self) -> str:
@@ -210,4 +226,5 @@ def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> 
         cpu_s=cpu_s,
         scenarios=paper_scenarios(name, full=long),
         ambiguities=paper.AMBIGUITIES,
+        rules=Rules.recorded(PAPERS[name]),
     )

@@ -166,9 +166,10 @@ def _alone(hold: str, alone: dict[str, list[float]]) -> Claim:
         says="Adaptive TCP has faster magnitude than TCP in utilizing high bandwidth links", printed=None,
         measured=f"{interval(gain)} times: {own.mean:.0f} against {tcp.mean:.0f} Mbit/s", verdict=verdict,
         note=f"Alone, {ALONE_S[0]:g} to {ALONE_S[1]:g} s, before the overlap; {len(SEEDS)} runs.",
-        criterion=f"Our criterion: the mean ratio of the throughputs, seed by seed, is above {1 + MARGIN:.2f} "
-        "and the whole 95 % t-interval above 1.",
-        variant=f"{VARIANTS[hold]}; {DELAYED}", readings=(HOLDS[hold],), figure="figure-3", scenarios=_names(hold, "tcp"),
+        criterion=f"Our criterion: the mean ratio of throughputs by seed is above {1 + MARGIN:.2f} and the "
+        "whole 95 % t-interval above 1.",
+        variant=f"{VARIANTS[hold]}; {DELAYED}", readings=(HOLDS[hold],), figure="figure-3",
+        scenarios=_names(hold, "tcp"),
     )  # fmt: skip
 
 

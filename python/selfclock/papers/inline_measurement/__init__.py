@@ -16,6 +16,7 @@ from selfclock.papers.inline_measurement import (
     ns2,
     overhead,
     parameters,
+    schemes,
     table1,
     together,
 )
@@ -70,5 +71,6 @@ def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
             *ns2_claims,
         ],
         figures=[*model_figures, *drawings.findings(runs), *sweep_figures, *estimate_figures, *together_figures],
+        schemes=schemes.schemes(),
         tables=[*tables, *estimate_tables, *overhead_tables, *together_tables, *ns2_tables],
     )

@@ -134,7 +134,7 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
                 verdict="not reproduced"
                 if not results or off > verdicts.ESTIMATE_TOLERANCE
                 else verdicts.at_most(trips, 4),
-                note=f"The median A is {off:.0%} off. {results} times another A from {COUNT_FROM_S:g} to {COUNT_S:g} s; "
+                note=f"The median A is {off:.0%} off. {results} times another A, {COUNT_FROM_S:g} to {COUNT_S:g} s; "
                 "the pause Q between measurements, of which the thesis has no length, is our choice of one round trip.",
                 unit="RTT",
                 criterion="our criterion: a new A every 4 smoothed round-trip times or more often, and the "

@@ -15,6 +15,7 @@ from selfclock.papers.packet_pair import (
     figure_06,
     figures,
     ladders,
+    schemes,
     tables,
 )
 from selfclock.papers.packet_pair.ambiguities import AMBIGUITIES
@@ -78,6 +79,7 @@ def _findings(results: Sequence[list[Any]]) -> Findings:
             ladders.slow_start(slow_starts[0]),
             ladders.both_sides(both_sides),
         ],
+        schemes=schemes.schemes(),
         tables=[
             tables.distribution(
                 "Segments sent",

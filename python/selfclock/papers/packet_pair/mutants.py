@@ -24,8 +24,8 @@ def _is_new(control: Control) -> bool:
 def _without_pair(control: Control) -> Control | None:
     if not _is_new(control):
         return None
-    rest = {key: control[key] for key in ("window", "halved", "threshold") if key in control}
-    return {**rest, "window": "reno"}
+    rest = {key: value for key, value in control.items() if key in {"halved", "threshold"}}
+    return {"window": "reno", **rest}
 
 
 def _cubic(control: Control) -> Control | None:
