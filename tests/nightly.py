@@ -19,8 +19,8 @@ STATE = ROOT / "target/nightly"
 #: kernel-native-qemu downloads a kernel; the figures of docs/ need an idle machine (make help).
 CHECKS = (
     "adapters", "oracles", "load", "live-test", "careless", "journal-faults", "golden", "kernel-float", "kernel-test",
-    "lab-test", "scorecard-truths", "misbehaviour", "package", "verify", "sweep-10000", "quic-test", "adapters-s2n",
-    "docs-long", "record-full", "fuzz", "verify-night",
+    "lab-test", "scorecard-truths", "misbehaviour", "package", "verify", "rules", "sweep-10000", "quic-test",
+    "adapters-s2n", "docs-long", "record-full", "fuzz", "verify-night",
 )  # fmt: skip
 
 

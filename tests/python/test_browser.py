@@ -257,19 +257,21 @@ def test_a_cell_of_the_matrix_shows_its_rows_alone(visit: Callable[[str], Visit]
     page = visited.page
     shown = page.locator("#sample tr[data-cell]:visible")
     page.evaluate("scrollTo(0, 0)")
-    assert shown.count() == 5
-    page.locator('.matrix a[href="#sample.paper.not-reproduced"]').click()
+    assert shown.count() == 6
+    page.locator('.matrix a[href="#sample.paper.some"]').click()
     page.locator("#sample .filter").wait_for()
     assert shown.count() == 1
-    assert shown.locator("code").text_content() == "slow"
-    assert "1 of 5 rows: the paper's claims, not reproduced" in str(page.locator("#sample .filter").text_content())
+    assert shown.locator("code").text_content() == "open"
+    told = str(page.locator("#sample .filter").text_content())
+    assert "1 of 6 rows: the paper's claims, reproduced under some readings" in told
     # A link to a hidden row shows it.
     page.locator("#sample .shown .note a").first.click()
     page.locator('[id="sample.claim.printed"]').wait_for()
-    assert shown.count() == 5
-    page.locator('.matrix a[href="#sample.own.reproduced"]').click()
+    assert shown.count() == 6
+    assert page.locator('[id="sample.claim.printed"] details').get_attribute("open") is not None
+    page.locator('.matrix a[href="#sample.own.every"]').click()
     page.locator("#sample .filter button").click()
-    assert shown.count() == 5
+    assert shown.count() == 6
     assert visited.complaints == []
 
 

@@ -54,7 +54,12 @@ def test_count() -> None:
     ],
 )
 def test_gain(gain: Spread, verdict: str) -> None:
-    assert claims.gain_verdict(gain, 22.5) == verdict
+    assert claims.gain_verdict(gain, gain, 22.5) == verdict
+
+
+def test_a_gain_that_the_timer_has_alone_is_none() -> None:
+    assert claims.gain_verdict(around(12), around(0.5), 22.5) == "not reproduced"
+    assert claims.gain_verdict(around(12), around(4), 22.5) == "direction"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,12 @@ class Column:
             verdicts.mark_delay(self.delay),
             verdicts.mark_response(self.response_s),
         ]
+
+    @property
+    def values(self) -> list[float]:
+        """What the marks are given for."""
+        response = math.inf if self.response_s is None else self.response_s
+        return [self.throughput, self.loss, float(self.mechanism.path_parameters), self.delay, response]
 
     @property
     def figures(self) -> list[str]:
@@ -194,13 +201,37 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
     )
 
 
+def best_thresholds(values: Sequence[float], marks: Sequence[str], *, rising: bool) -> tuple[int, str]:
+    """Return how many marks any two thresholds can reproduce, and thresholds that do; good is high if `rising`."""
+    order = sorted(range(len(values)), key=lambda at: -values[at] if rising else values[at])
+    best, cuts = -1, (0, 0)
+    for good in range(len(values) + 1):
+        for fair in range(good, len(values) + 1):
+            given = [verdicts.GOOD] * good + [verdicts.FAIR] * (fair - good) + [verdicts.BAD] * (len(values) - fair)
+            same = sum(mark == marks[at] for mark, at in zip(given, order, strict=True))
+            if same > best:
+                best, cuts = same, (good, fair)
+    word = "from" if rising else "to"
+    told = [
+        f"{mark} {word} {values[order[cut - 1]]:.2g}"
+        for mark, cut, before in ((verdicts.GOOD, cuts[0], 0), (verdicts.FAIR, cuts[1], cuts[0]))
+        if cut > before
+    ]
+    return best, ", ".join(told) or "none"
+
+
 def _grid(columns: Sequence[Column], variant: Variant) -> Table:
     rows = []
     for number, row in enumerate(ROWS):
         cells = [
             f"{each.marks[number]} (thesis {each.mechanism.marks[number]}) {each.figures[number]}" for each in columns
         ]
-        rows.append([row, *cells])
+        best, thresholds = best_thresholds(
+            [each.values[number] for each in columns],
+            [each.mechanism.marks[number] for each in columns],
+            rising=row == "throughput",
+        )
+        rows.append([row, *cells, f"{best} of {len(columns)}: {thresholds}"])
     return Table(
         f"Table 1, ICIM {variant.estimator.label}, buffer in {variant.buffer.label}",
         "Throughput: goodput over what is available, the lower of figure 7 and of figure 6 without a threshold: from "
@@ -210,6 +241,6 @@ def _grid(columns: Sequence[Column], variant: Variant) -> Table:
         "time until 95 % of the increase at 30 s is used: below 3 s ○, below 20 s △. Else ×. The row 'ease of "
         "process' (proposed △ and ×, Reno and Scalable ○, the others △) is a judgement, and nothing that can be "
         "measured stands behind it.",
-        ["", *(each.mechanism.label for each in columns)],
+        ["", *(each.mechanism.label for each in columns), "most marks that any thresholds agree in"],
         rows,
     )

@@ -37,6 +37,7 @@ def study(*, full: bool = False) -> Study:  # noqa: ARG001
         Part(ensemble.scenarios(), ensemble.segments_of_run),
         Part(behaviour.scenarios(), ensemble.course_of_run),
         Part(baselines.scenarios(), ensemble.segments_of_run),
+        Part(ensemble.control_scenarios(), ensemble.segments_of_run),
         Part(ensemble.single_scenarios()),
         Part(figure_05.scenarios(), figure_05.events),
         Part(figure_06.long_scenarios(), figure_06.coverage),
@@ -45,20 +46,22 @@ def study(*, full: bool = False) -> Study:  # noqa: ARG001
 
 
 def _findings(results: Sequence[list[Any]]) -> Findings:
-    runs, counts, beside, competitors, alone, slow_starts, covered = results
+    runs, counts, beside, competitors, fine, alone, slow_starts, covered = results
     courses = ensemble.courses(runs)
     others = behaviour.sorted_runs(beside)
     ensembles = ensemble.ensembles(courses, counts)
     headline = next(one for one in ensembles if one.setting is ensemble.HEADLINE)
     start_only = next(one for one in ensembles if one.setting is ensemble.START_ONLY)
-    first = next(iter(courses))
+    first, controls = next(iter(courses)), ensemble.controls(fine)
     single = {experiment.figure: result for experiment, result in zip(ensemble.EXPERIMENTS, alone, strict=True)}
     both_sides = figure_06.ladder(single[13])
     judged = [
         claim
         for reading, own in zip(courses, ensembles, strict=False)
         for claim in (
-            *claims.counts_and_gains(reading, own, single, [len(run.sent) for run in others[reading][2]]),
+            *claims.counts_and_gains(
+                reading, own, controls[reading], single, [len(run.sent) for run in others[reading][2]]
+            ),
             *behaviour.claims(reading, courses[reading], others[reading]),
         )
     ]
@@ -75,6 +78,7 @@ def _findings(results: Sequence[list[Any]]) -> Findings:
         figures=[
             *figures.sequences(single, courses[first]),
             *figures.comparisons(courses[first]),
+            figures.histograms(courses),
             figures.bursts(others[first][: len(behaviour.AGGREGATED)]),
             ladders.slow_start(slow_starts[0]),
             ladders.both_sides(both_sides),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,12 @@ EXPERIMENTS = [
     Experiment(12, ASYMMETRIC, 20, "packet-pair, sender only", SENDER_ONLY, fine_timer=True),
     Experiment(13, ASYMMETRIC, 20, "packet-pair, both sides", BOTH_SIDES, fine_timer=True),
 ]
+
+#: The control of a gain: Reno with the new TCP's retransmission timer, and no packet pair.
+CONTROLS = {
+    8: Experiment(8, SYMMETRIC, 10, "Reno with the timer of 10 ms", fine_timer=True),
+    11: Experiment(11, ASYMMETRIC, 20, "Reno with the timer of 10 ms", fine_timer=True),
+}
 
 #: The baseline figure of each figure's gain.
 BASELINE = {9: 8, 12: 11, 13: 11}
@@ -254,6 +260,31 @@ def courses(runs: Sequence[Run]) -> dict[str, dict[int, list[Run]]]:
     """Sort the runs of `course_scenarios` by reading and figure."""
     rest = iter(runs)
     return {reading: {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS} for reading in READ}
+
+
+def _control_setting(reading: str) -> Setting:
+    return replace(READ[reading], name=f"same-timer-{READ[reading].name}")
+
+
+def control_scenarios() -> list[Scenario]:
+    """Return the controls under every reading, with every seed."""
+    return [
+        run
+        for reading in READ
+        for experiment in CONTROLS.values()
+        for run in with_seeds(scenario(experiment, _control_setting(reading)))
+    ]
+
+
+def control_names(reading: str, figure: int) -> tuple[str, ...]:
+    """Return the name of a control's scenario."""
+    return (scenario_name(CONTROLS[figure], _control_setting(reading)),)
+
+
+def controls(segments: Sequence[int]) -> dict[str, dict[int, list[int]]]:
+    """Sort the counts of `control_scenarios` by reading and figure."""
+    rest = iter(segments)
+    return {reading: {figure: [next(rest) for _ in SEEDS] for figure in CONTROLS} for reading in READ}
 
 
 def scenarios() -> list[Scenario]:
