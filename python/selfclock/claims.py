@@ -23,7 +23,7 @@ Verdict = Literal["reproduced", "direction", "not reproduced"]
 #: Author of a claim: the paper, another program or a published figure, or this project.
 Of = Literal["paper", "oracle", "own"]
 
-#: What the verdicts under all readings come to.
+#: Sum of the verdicts under all readings.
 Outcome = Literal["under every reading", "under some readings", "under no reading"]
 
 #: In counting and display order.
@@ -108,11 +108,11 @@ class Reading:
     #: As in "reproduced under NAME".
     name: str
     _: KW_ONLY
-    #: What is done under it.
+    #: The runs or the rule under it.
     does: str
     #: The words that allow it, or that nothing in the text speaks of it.
     allowed_by: str
-    #: What speaks against it; empty if nothing does.
+    #: Words that speak against it; empty if none do.
     against: str
     #: The settings of the runs, as a scenario or a claim's variant writes them.
     options: str
@@ -127,7 +127,7 @@ class Ambiguity:
     #: Place in the paper: section, figure, table, equation.
     source: str
     _: KW_ONLY
-    #: What is open, as a question.
+    #: The question that the text leaves open.
     asks: str
     #: The first is the default.
     readings: tuple[Reading, ...]
@@ -186,7 +186,8 @@ class Claim:
     criterion: str
     #: The mechanism as it ran: its variant, and every non-default option.
     variant: str = ""
-    #: Identifiers of the readings that it is measured under, one of each ambiguity that bears on it.
+    #: Identifiers of the readings that it is measured under, one of each ambiguity that bears on
+    #: it.
     readings: tuple[str, ...] = ()
     #: Identifier of the illustration that shows it.
     figure: str = ""

@@ -93,7 +93,7 @@ def algorithm(control: Control, *names: str) -> bool:
 class Rules:
     """Which statement falls under which mutant, on record."""
 
-    #: What each mutant does.
+    #: Each mutant's change, for readers.
     mutants: dict[str, str] = field(default_factory=dict)
     #: Mutants by statement.
     falls: dict[str, list[str]] = field(default_factory=dict)

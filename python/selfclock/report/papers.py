@@ -71,7 +71,7 @@ class Row:
 
     statement: Statement
     anchor: str
-    #: Anchor of the statements with its origin and outcome, and itself; the latter only on the first of them.
+    #: Anchor of the statements with its origin and outcome; again, only on the first of them.
     cell: str
     first_of: str
     #: Anchor of its figure; empty if no figure of the page shows it.

@@ -1,4 +1,4 @@
-"""What the runs become without the mechanism, with another constant, or with another algorithm."""
+"""Mutants of the runs: without the mechanism, with another constant, or with another algorithm."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Column:
 
     @property
     def values(self) -> list[float]:
-        """What the marks are given for."""
+        """The figures as numbers, in the order of `ROWS`."""
         response = math.inf if self.response_s is None else self.response_s
         return [self.throughput, self.loss, float(self.mechanism.path_parameters), self.delay, response]
 
