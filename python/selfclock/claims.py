@@ -282,7 +282,7 @@ class Statement:
         place = {one.id: (number, one.name) for each in ambiguities for number, one in enumerate(each.readings)}
         simplest = min(held, key=lambda names: sum(place[name][0] > 0 for name in names))
         changed = [place[name][1] for name in simplest if place[name][0] > 0]
-        return f"{self.share} combinations, such as " + (" and ".join(changed) or "all the defaults")
+        return "in combinations, such as " + (" and ".join(changed) or "all the defaults")
 
     def row(self) -> StatementRow:
         """Return it as `--json` prints it."""

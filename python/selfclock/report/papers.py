@@ -166,7 +166,7 @@ class PaperView:
     @property
     def sentence(self) -> str:
         """Summarize the outcomes of the paper's own statements."""
-        return _sentence(self.report.outcomes()["paper"], "Of its")
+        return _sentence(self.report.outcomes()["paper"])
 
     @property
     def ambiguities(self) -> list[list[Open]]:
@@ -250,12 +250,12 @@ def papers_page(reports: Sequence[PaperReport], files: Mapping[str, str] | None 
     return Page(text, figures)
 
 
-def _sentence(counts: Mapping[Outcome, int], of: str) -> str:
+def _sentence(counts: Mapping[Outcome, int], of: str = "") -> str:
     """Summarize how many statements are reproduced under how many readings."""
     every, some, none = counts.values()
     return (
-        f"{of} {every + some + none:,} statements {every:,} are reproduced under every reading of the text, {some:,} "
-        f"under some, and {none:,} under none."
+        f"{every + some + none:,} statements{of}: {every:,} reproduced under every reading of the text, {some:,} "
+        f"under some, {none:,} under none."
     )
 
 
@@ -264,7 +264,7 @@ def _content(reports: Sequence[PaperReport]) -> dict[str, Any]:
     views = [PaperView(report) for report in reports]
     outcomes = [report.outcomes() for report in reports]
     sums = {of: {outcome: sum(counts[of][outcome] for counts in outcomes) for outcome in OUTCOMES} for of in OF}
-    of = "Of the paper's" if len(reports) == 1 else "Of the papers'"
+    of = "" if len(reports) == 1 else f" of {len(reports)} papers"
     return {
         "papers": views,
         "of": OF,
