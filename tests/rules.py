@@ -2,7 +2,8 @@
 
 `rules.json` in the paper's package is what the page shows. A statement that falls under no mutant,
 and that no reading fails either, has a rule that cannot fail, which is an error. With `--check`
-nothing is written, and a difference from the record is an error too.
+nothing is written, and a difference from the record is an error too. `--scale=X` shortens the runs
+to this fraction: a trial of the mutants themselves, which writes nothing and judges nothing.
 """
 
 from __future__ import annotations
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
     from selfclock.papers.mutants import Mutant
 
 
-def judge(name: str) -> tuple[Rules, list[str]]:
+def judge(name: str, scale: float | None = None) -> tuple[Rules, list[str]]:
     """Return what falls under the mutants of a paper, and the statements that fall under none."""
     package = PAPERS[name]
     paper, listed = importlib.import_module(package), importlib.import_module(f"{package}.mutants")
     mutants: Sequence[Mutant] = listed.MUTANTS
     # A shorter run tells a mutant from the mechanism as well, where minutes would be needed.
-    scale: float | None = getattr(listed, "SCALE", None)
+    scale = getattr(listed, "SCALE", None) if scale is None else scale
     study: Study = paper.study() if scale is None else paper.study(scale)
     kept: list[list[Any]] = []
 
@@ -63,9 +64,13 @@ def judge(name: str) -> tuple[Rules, list[str]]:
 def main() -> int:
     """Judge the named papers, or all."""
     check = "--check" in sys.argv[1:]
+    scales = [float(word.partition("=")[2]) for word in sys.argv[1:] if word.startswith("--scale=")]
     failed = False
-    for name in find([argument for argument in sys.argv[1:] if argument != "--check"]):
-        rules, never = judge(name)
+    for name in find([word for word in sys.argv[1:] if not word.startswith("--")]):
+        rules, never = judge(name, *scales)
+        if scales:
+            sys.stdout.write(f"{name}: {len(rules.mutants)} mutants ran\n")
+            continue
         path = Path(str(importlib.resources.files(PAPERS[name]))) / "rules.json"
         text = json.dumps({"mutants": rules.mutants, "falls": rules.falls}, indent=2, ensure_ascii=False) + "\n"
         if check and text != path.read_text(encoding="utf-8"):
