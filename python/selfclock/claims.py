@@ -272,12 +272,12 @@ class Statement:
         """Say under which readings it is reproduced; empty unless it is under some."""
         if self.outcome != "under some readings":
             return ""
-        held = {claim.readings for claim in self.claims if claim.verdict == "reproduced"}
+        every = [claim.readings for claim in self.claims]
+        held = [claim.readings for claim in self.claims if claim.verdict == "reproduced"]
         for each in ambiguities:
             # One ambiguity decides if its readings alone tell the verdicts apart.
             deciding = [one for one in each.readings if any(one.id in combination for combination in held)]
-            wanted = {claim.readings for claim in self.claims if any(one.id in claim.readings for one in deciding)}
-            if wanted == held:
+            if held == [names for names in every if any(one.id in names for one in deciding)]:
                 return "with " + " or ".join(one.name for one in deciding)
         place = {one.id: (number, one.name) for each in ambiguities for number, one in enumerate(each.readings)}
         simplest = min(held, key=lambda names: sum(place[name][0] > 0 for name in names))

@@ -61,6 +61,8 @@ def test_a_statement_is_judged_under_every_reading() -> None:
         "under no reading",
     ]
     assert [statement.best for statement in found] == ["reproduced", "direction", "direction"]
+    assert [statement.which(OPEN) for statement in found] == ["with every", "", ""]
+    assert [statement.share for statement in found] == ["1/2", "", "0/2"]
     assert reading_faults(claims, OPEN) == []
     summary = report(*claims, ambiguities=OPEN).summary()
     assert summary["statements"] == {"under every reading": 0, "under some readings": 1, "under no reading": 2}

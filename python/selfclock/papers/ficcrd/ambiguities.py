@@ -16,6 +16,13 @@ def one_in(number: int) -> str:
 TIMED, WINDOW, ACK_BUCKET = "timed", "window", "ack-bucket"
 AT_ONCE, RANDOM, APART = "at-once", "random", "apart"
 FAST, SLOW = "10-mbps", "1.5-mbps"
+OUTER_ELSE, LITERAL, AS_ICC = "outer-else", "literal", "as-icc"
+K_100_MS, K_1_S = "k-100-ms", "k-1-s"
+SMOOTHED, BASE = "smoothed-rtt", "base-rtt"
+
+#: Readings of table 1, of equation 1's constant and of the edge's round-trip time, unless a
+#: mechanism has others.
+SETTLED = (OUTER_ELSE, K_100_MS, SMOOTHED)
 
 _CELLS = {
     32: "ATM's number counts cells of 53 bytes. Here 32 packets of 4 KB are a whole receive window, so that an RD "
@@ -131,5 +138,86 @@ AMBIGUITIES = (
             ),
         ),
         default_by="Section 3.1 describes the network; the caption of a figure names only a share.",
+    ),
+    Ambiguity(
+        "table-1",
+        "table 1",
+        asks="Which branch has the else, when both have the same line?",
+        readings=(
+            Reading(
+                OUTER_ELSE,
+                "the else of the outer condition",
+                does="With a queue above the target only rates below the mean enter it; below the target all do.",
+                allowed_by="Table 1 indents the else in neither way; only so have its conditions a purpose.",
+                against="",
+                options='rule = "outer-else"',
+            ),
+            Reading(
+                LITERAL,
+                "table 1 literally",
+                does="Every rate enters the mean, as both lines say.",
+                allowed_by="Both branches print MAPR = MAPR + β (APR - MAPR).",
+                against="The two conditions then do nothing.",
+                options='rule = "literal"',
+            ),
+            Reading(
+                AS_ICC,
+                "table 1 as ICC",
+                does="Above the target rates below the mean enter it, below the target those above 7/8 of it: the "
+                "rule of the ATM ancestor.",
+                allowed_by='"Fair Intelligent Congestion Control (FICC) scheme [8,9] is used at each core router"',
+                against="No such line is printed.",
+                options='rule = "icc"',
+            ),
+        ),
+        default_by="The conditions are printed, so they do something.",
+    ),
+    Ambiguity(
+        "constant",
+        "equation 1",
+        asks="Which constant K averages the arrival rate?",
+        readings=(
+            Reading(
+                K_100_MS,
+                "K = 100 ms",
+                does="K = 100 ms.",
+                allowed_by='"exponential averaging formula as in CSFQ [7]", which has 100 ms',
+                against="",
+                options='rate_constant = "100 ms"',
+            ),
+            Reading(
+                K_1_S,
+                "K = 1 s",
+                does="K = 1 s.",
+                allowed_by='"K is a constant"',
+                against="CSFQ has 100 ms.",
+                options='rate_constant = "1 s"',
+            ),
+        ),
+        default_by="It is that of the reference.",
+    ),
+    Ambiguity(
+        "edge-rtt",
+        "section 2.2",
+        asks="Over which round-trip time does window adaptation turn a rate into a window?",
+        readings=(
+            Reading(
+                SMOOTHED,
+                "the smoothed round-trip time",
+                does="The round-trip time that the edge sees, smoothed.",
+                allowed_by="Neither kind of feedback is described; their papers are references 10 and 11.",
+                against="",
+                options='rtt = "current"',
+            ),
+            Reading(
+                BASE,
+                "the smallest round-trip time",
+                does="The smallest that the edge has seen.",
+                allowed_by="Neither kind of feedback is described.",
+                against="The queue then settles at almost nothing, and not at the target.",
+                options='rtt = "base"',
+            ),
+        ),
+        default_by="With it the operating point is the target queue that the text describes.",
     ),
 )

@@ -15,6 +15,7 @@ from selfclock.papers.ficcrd.mechanisms import (
     BUCKET_TIMED,
     BY_NUMBER,
     PROPORTIONED,
+    READ_OTHERWISE,
     TAIL_DROP,
     USUAL,
     Mechanism,
@@ -39,10 +40,6 @@ APART_S = (0.1, 1.0)
 #: Other interpretations, each a change of one thing: name, label, mechanism, settings.
 VARIANTS: list[tuple[str, str, dict[str, object] | None, dict[str, Any]]] = [
     ("window-1-in-1", "window, an RD packet for each data packet", {**BY_NUMBER, "packets_per_discovery": 1}, {}),
-    ("window-literal", "window, by number, Table 1 literally", {**BY_NUMBER, "rule": "literal"}, {}),
-    ("window-icc", "window, by number, Table 1 as ICC", {**BY_NUMBER, "rule": "icc"}, {}),
-    ("window-base-rtt", "window of the base round-trip time, by number", {**BY_NUMBER, "rtt": "base"}, {}),
-    ("window-k-1s", "window, by number, K = 1 s", {**BY_NUMBER, "rate_constant": "1 s"}, {}),
     *((f"window-timed-apart-{apart:g}", f"window, timed, starts {apart:g} s apart", WINDOW, {"apart_s": apart})
       for apart in APART_S),
     ("window-timed-literal", "window, timed, Table 1 literally", {**WINDOW, "rule": "literal"}, {}),
@@ -83,7 +80,7 @@ def parts(scale: float = 1.0) -> list[Part]:
         Part(_shown(scale), partial(draw, scale=scale)),
         *(Part(_random(mechanism, scale), measure) for mechanism in (*ALL, *PROPORTIONED)),
         Part(_apart(scale), measure),
-        Part([mechanism.scenario(seconds=SECONDS * scale) for mechanism in PROPORTIONED], measure),
+        Part([mechanism.scenario(seconds=SECONDS * scale) for mechanism in (*PROPORTIONED, *READ_OTHERWISE)], measure),
         Part(others, measure),
     ]
 
@@ -96,9 +93,13 @@ def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Cl
     apart, proportioned, others = readings[1 + len(every) :]
     seeds, tail = random[: len(ALL)], Tails(shown[0], random[0])
     claims = _tail_drop(shown[0], random[0], scale)
-    for mechanism, own, chance in zip(every[1:], [*shown[1:], *proportioned], random[1:], strict=True):
+    alone = proportioned[: len(PROPORTIONED)]
+    for mechanism, own, chance in zip(every[1:], [*shown[1:], *alone], random[1:], strict=True):
         runs = Runs(mechanism, (mechanism.scenario().name,), names(_random(mechanism, scale)))
         claims += statements.claims(runs, own, chance, tail, ambiguities.FAST)
+    for mechanism, own in zip(READ_OTHERWISE, proportioned[len(PROPORTIONED) :], strict=True):
+        runs = Runs(mechanism, (mechanism.scenario().name,), ())
+        claims += statements.of_runs(runs, [own], [shown[0]], (ambiguities.AT_ONCE, ambiguities.FAST))
     spaced = Runs(USUAL, (), names(_apart(scale)))
     claims += statements.of_runs(spaced, apart, [shown[0]], (ambiguities.APART, ambiguities.FAST))
     figures = [
@@ -233,7 +234,8 @@ def _table(
         ["run", *COLUMNS],
         [
             *([mechanism.label, *one.cells()] for mechanism, one in zip(ALL, shown, strict=True)),
-            *([mechanism.label, *one.cells()] for mechanism, one in zip(PROPORTIONED, proportioned, strict=True)),
+            *([mechanism.label, *one.cells()]
+              for mechanism, one in zip((*PROPORTIONED, *READ_OTHERWISE), proportioned, strict=True)),
             *([f"{USUAL.label}, starts {gap:g} s apart", *one.cells()]
               for gap, one in zip(APART_S, apart, strict=True)),
             *([label, *one.cells()] for (_, label, *_), one in zip(VARIANTS, others, strict=True)),

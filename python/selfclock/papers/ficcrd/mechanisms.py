@@ -39,6 +39,8 @@ class Mechanism:
     variant: str
     #: The readings of its feedback and of the proportion of RD packets.
     readings: tuple[str, ...] = ()
+    #: Those of what the text leaves open in the routers' rules.
+    settled: tuple[str, str, str] = ambiguities.SETTLED
 
     def scenario(self, suffix: str = "", **keys: Any) -> Scenario:  # noqa: ANN401 passed on
         """Return a run with it, named after it."""
@@ -102,6 +104,27 @@ PROPORTIONED = [each for number in ambiguities.PROPORTIONS[1:] for each in _NUMB
 
 #: Both default readings.
 USUAL = CONTROLLED[0]
+
+#: The routers' rules read otherwise, one at a time: judged with all sources at once, and not drawn.
+_OTHERWISE: tuple[tuple[str, str, dict[str, object], tuple[str, str, str]], ...] = (
+    ("literal", "Table 1 literally", {"rule": "literal"}, (ambiguities.LITERAL, *ambiguities.SETTLED[1:])),
+    ("icc", "Table 1 as ICC", {"rule": "icc"}, (ambiguities.AS_ICC, *ambiguities.SETTLED[1:])),
+    ("k-1s", "K = 1 s", {"rate_constant": "1 s"}, (ambiguities.OUTER_ELSE, ambiguities.K_1_S, ambiguities.SMOOTHED)),
+    ("base-rtt", "window of the base round-trip time", {"rtt": "base"}, (*ambiguities.SETTLED[:2], ambiguities.BASE)),
+)
+READ_OTHERWISE = [
+    Mechanism(
+        f"window-{name}",
+        f"window, an RD packet for 32, {label}",
+        {**BY_NUMBER, **options},
+        _BLUE,
+        "-",
+        USUAL.variant.replace("; ", f", {', '.join(f'{key} = {value}' for key, value in options.items())}; ", 1),
+        USUAL.readings,
+        settled,
+    )
+    for name, label, options, settled in _OTHERWISE
+]
 
 #: Every row about chance uses these seeds, with each packet of a source delayed at random below 10
 #: ms.

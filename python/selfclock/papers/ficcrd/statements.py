@@ -69,7 +69,7 @@ def claims(runs: Runs, own: Reading | None, seeds: list[Reading], tail: Tails, b
 def of_runs(runs: Runs, own: list[Reading], tails: Sequence[Reading], readings: tuple[str, str]) -> list[Claim]:
     """Judge figures 3, 5 and 6 in the worst or median of some runs; `readings` are those of start and bottleneck."""
     mechanism, (start, bottleneck) = runs.mechanism, readings
-    under = (*mechanism.readings, *readings)
+    under = (*mechanism.readings, *readings, *mechanism.settled)
     fair_share = _RATES[bottleneck] / FLOWS
     many = len(own) > 1
     names = runs.at_once if start == ambiguities.AT_ONCE else runs.random
