@@ -56,7 +56,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sc.publish(sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2), folder / "compare")
     [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
-    verdicts = {claim.id: claim.verdict for claim in findings.claims}
+    verdicts = {claim.key: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
     sc.publish([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
