@@ -152,7 +152,7 @@ def test_a_statement_says_under_which_readings_it_is_reproduced(page: str) -> No
     assert '<span class="verdict some">under 1/2</span>' in found
     assert "with in bytes" in found
     assert re.findall(r"<li><span[^>]*>([^<]*)</span> ([^<]*)</li>", found) == [
-        ("direction", "in packets: bytes %"),
+        ("direction", "the defaults: bytes %"),
         ("reproduced", "in bytes: other bytes %"),
     ]
     table = page.split('id="sample.open"')[1].split("<h3", maxsplit=1)[0]

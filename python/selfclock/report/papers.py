@@ -61,7 +61,7 @@ class Under:
     """A verdict under one combination of readings."""
 
     claim: Claim
-    #: Names of the readings.
+    #: Names of those readings that are not defaults.
     readings: list[str]
 
 
@@ -146,7 +146,10 @@ class PaperView:
             illustration.id or f"{number}": illustration
             for number, illustration in enumerate(report.findings.figures, 1)
         }
-        self._names = {one.id: one.name for each in report.ambiguities for one in each.readings}
+        #: Names of the readings that are not defaults.
+        self._names = {
+            one.id: one.name for each in report.ambiguities for one in each.readings if one is not each.default
+        }
         self.groups = [group for of in OF if (group := self._group(of)).rows]
         self.figures = [self._figure(name, illustration) for name, illustration in self._figures.items()]
         self.schemes = [(_anchor(self.name, "scheme", scheme.id), scheme) for scheme in report.findings.schemes]
@@ -198,7 +201,10 @@ class PaperView:
                     "" if statement.outcome in met else cell,
                     _anchor(self.name, "figure", claim.figure) if claim.figure in self._figures else "",
                     self._links(claim.scenarios),
-                    [Under(each, [self._names.get(name, name) for name in each.readings]) for each in statement.claims],
+                    [
+                        Under(each, [self._names[name] for name in each.readings if name in self._names])
+                        for each in statement.claims
+                    ],
                     statement.which(self.report.ambiguities),
                     [rules.mutants[name] for name in rules.falls.get(claim.id, [])],
                 )
