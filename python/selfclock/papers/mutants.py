@@ -49,7 +49,8 @@ class Mutant:
             if self.control is None or own is None:
                 continue
             other = self.control(_table(own) if isinstance(own, str) else dict(own))
-            if other is not None:
+            # Only one algorithm forms groups, so their flows keep it.
+            if other is not None and ("group" not in flow or algorithm(other, "adaptive")):
                 changes.append(f"flow.{number}.congestion_control={_inline(other)}")
         return scenario.with_overrides(changes) if changes else scenario
 

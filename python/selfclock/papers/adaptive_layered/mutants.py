@@ -30,8 +30,13 @@ def _even(control: Control) -> Control | None:
     return {"window": "reno", "halved": "window"} if others else None
 
 
+def _weak(control: Control) -> Control | None:
+    return {**control, "maximum_k": 1} if algorithm(control, "adaptive") else None
+
+
 MUTANTS = (
     Mutant("tcp", "TCP in place of ALTCP and A-TCP", control=_tcp),
+    Mutant("k-1", "A-TCP with k = 1 always", control=_weak),
     Mutant("ltcp", "Layered TCP in place of ALTCP and A-TCP", control=_layered),
     Mutant("scalable", "Scalable in place of ALTCP and A-TCP", control=_scalable),
     Mutant("tcp-scalable", "Scalable in place of TCP", control=_fast_tcp),
