@@ -111,12 +111,15 @@ def test_bursts() -> None:
     assert behaviour.unaffected_verdict(around(-16)) == "not reproduced"
 
 
-@pytest.mark.parametrize("paper_scenarios", [ensemble.single_scenarios, ensemble.course_scenarios])
-def test_scenarios_are_named_by_their_settings(paper_scenarios: object) -> None:
+@pytest.mark.parametrize(
+    ("paper_scenarios", "settings_of_each"),
+    [(ensemble.single_scenarios, 1), (ensemble.course_scenarios, len(ensemble.READ))],
+)
+def test_scenarios_are_named_by_their_settings(paper_scenarios: object, settings_of_each: int) -> None:
     settings: dict[str, str] = {}
     for scenario in paper_scenarios():  # type: ignore[operator]
         assert settings.setdefault(scenario.name, scenario.with_seed(0).settings) == scenario.with_seed(0).settings
-    assert len(settings) == len(ensemble.EXPERIMENTS)
+    assert len(settings) == len(ensemble.EXPERIMENTS) * settings_of_each
 
 
 def test_ladder_of_both_sides() -> None:
