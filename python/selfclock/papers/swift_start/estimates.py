@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from functools import partial
 from typing import TYPE_CHECKING
@@ -164,10 +165,12 @@ def _modified_error(result: Result, rate_mbps: float) -> float | None:
 
 
 def _waits_ms(result: Result) -> tuple[float, float]:
-    """Times from the First and from the Second of the pair to the ACK with the interval, ms."""
+    """Times from the First and from the Second of the pair to the ACK with the interval, ms; infinite without one."""
     packets = packet_record(result, "time_s", "event", "kind", "sequence", "option")
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "data")).sort("sequence")["time_s"]
     answers = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack") & pl.col("option").is_not_null())
+    if len(answers) == 0:
+        return math.inf, math.inf
     left = float(answers["time_s"][0])
     return 1e3 * (left - float(arrived[0])), 1e3 * (left - float(arrived[1]))
 
