@@ -280,6 +280,7 @@ def test_a_row_shows_its_scenario(visit: Callable[[str], Visit]) -> None:
     for scheme in ("dark", "light"):
         visited.use(DESKTOP, scheme)
         page = visited.page
+        page.evaluate("for (const row of document.querySelectorAll('details.row')) row.open = true")
         page.locator("#sample button.scenario", has_text="many").first.click()
         dialog = page.locator("dialog.scenario")
         dialog.locator("select").nth(1).select_option("many-seed-3")
