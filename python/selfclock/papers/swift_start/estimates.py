@@ -302,7 +302,8 @@ def _on_the_way(access: str, errors: Mapping[float, Sequence[float | None]]) -> 
         measured=f"{parts[worst]:.1%} of the reports wrong",
         verdict=verdicts.seldom_wrong(parts[worst]),
         note=f"At the worst of three loads, {worst:.0%}; 95 % interval {low:.1%} to {high:.1%}. {each}; errors "
-        f"{min(known, default=0.0):+.0%} to {max(known, default=0.0):+.0%}. A packet between the two segments of the pair doubles the "
+        f"{min(known, default=0.0):+.0%} to {max(known, default=0.0):+.0%}. "
+        f"A packet between the two segments of the pair doubles the "
         f"interval; they are {8e3 * SECOND_B / ACCESS_MBPS[access] / 1e3:.0f} us apart when they reach the bottleneck.",
         of="paper",
         criterion=f"our criterion: first report off by more than {verdicts.ESTIMATE_TOLERANCE:.0%} in at "
