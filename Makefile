@@ -23,7 +23,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards bbr-suite scorecard-truths sweep-10000 \
-  verify verify-night golden instructions instructions-record oracles load misbehaviour \
+  rules verify verify-night golden instructions instructions-record oracles load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
   laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
@@ -51,6 +51,7 @@ help:
 	@echo 'make verify              check packet records of all scenarios and 200 random ones; verify-night: 5000'
 	@echo 'make laws                laws over random scenarios for LAWS_SECONDS (1200), on all cores; resumes;'
 	@echo '                         prints the seed, SEED=N repeats it; findings are in results/laws'
+	@echo 'make rules               every paper under its mutants: which rule fails under which; half an hour'
 	@echo 'make faults              which check sees which seeded fault, into results/faults.json; resumes'
 	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
 	@echo 'make oldest-rust         the workspace with the oldest Rust that it states'
@@ -401,6 +402,11 @@ verify-night: build
 LAWS_SECONDS ?= 1200
 laws: build
 	$(BIN)/python tests/laws/run.py --seconds $(LAWS_SECONDS) $(if $(SEED),--seed $(SEED))
+
+# Papers without their mechanism, with other constants or algorithms; a rule that never fails is an
+# error. Writes rules.json beside each paper, which the page shows.
+rules: build
+	$(BIN)/python tests/rules.py
 
 # Seeded faults, all in one build, and the checks that see them; tried ones are not tried again.
 faults: build

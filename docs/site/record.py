@@ -1,7 +1,8 @@
 """Record the outcome of the papers' claims, for the pages that show it: `make record`.
 
 `verdicts.json` records the verdicts, which decide whether `selfclock reproduce` fails;
-`claims.json` beside it holds the texts and figures of the last run, for readers. `--full` also runs
+`claims.json` beside it holds the texts and figures of the last run, for readers, by statement, the
+verdict under the default readings first. `--full` also runs
 experiments that take minutes, and writes their claims into `full.json`, from which every other run
 takes them, and the numbers of their figures into `full_data.json`.
 """
@@ -22,6 +23,7 @@ def record(report: PaperReport, *, full: bool) -> list[str]:
     claims: list[dict[str, object]] = [
         {
             "id": claim.id,
+            "readings": list(claim.readings),
             "of": claim.of,
             "source": claim.source,
             "says": claim.says,
@@ -33,7 +35,8 @@ def record(report: PaperReport, *, full: bool) -> list[str]:
             "scenarios": list(claim.scenarios),
             "recorded": claim.recorded,
         }
-        for claim in report.claims
+        for statement in report.statements
+        for claim in statement.claims
     ]
     _write(report, "claims.json", claims)
     if full:

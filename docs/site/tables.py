@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import selfclock as sc
-from selfclock.claims import OF, VERDICTS
+from selfclock.claims import OF
 from selfclock.cli.app import COMMANDS, app
 from selfclock.reproduce import PAPERS
 
@@ -91,35 +91,85 @@ def overview(part: str) -> str:
 
 
 def claims(paper: str) -> str:
-    """Return a paper's claims, those of other programs and our tests, with recorded measurements and verdicts."""
+    """Return a paper's statements, those of other programs and our tests, with what was measured and the outcome."""
     rows, verdicts = _record(paper)
     pieces = []
     for of, name in OF.items():
-        own = [row for row in rows if row["of"] == of]
+        own = _statements([row for row in rows if row["of"] == of])
         if not own:
             continue
+        found = [[verdicts[_key(row)] for row in every] for every in own]
+        heads = [every[0] for every in own]
         table = _table(
-            ["claim", "where", _printed_heading(own), "measured", "verdict"],
-            [[row["says"], row["source"], _printed(row), row["measured"], f"**{verdicts[row['id']]}**"] for row in own],
+            ["statement", "where", _printed_heading(heads), "measured", "reproduced"],
+            [
+                [row["says"], row["source"], _printed(row), row["measured"], _outcome(each)]
+                for row, each in zip(heads, found, strict=True)
+            ],
         )
-        found = [verdicts[row["id"]] for row in own]
-        counts = ", ".join(f"{found.count(word)} {word}" for word in VERDICTS if word in found)
-        pieces += [f"**{name[0].upper()}{name[1:]}**: {counts}.", table]
+        counts = [sum(all(one == "reproduced" for one in each) for each in found)]
+        counts.append(sum("reproduced" in each for each in found) - counts[0])
+        text = (
+            f"{counts[0]} reproduced under every reading, {counts[1]} under some, {len(found) - sum(counts)} under none"
+        )
+        pieces += [f"**{name[0].upper()}{name[1:]}**: {text}.", table]
     about = (
+        "A statement is judged under every reading of the paper that bears on it, and what was measured is that of the "
+        "default readings. "
         "`reproduced` meets the criterion of its row, `direction` has sign and order right and the size not, `not "
         "reproduced` not even that. Where nothing is printed the criterion is ours, in *italics*. Verdicts are those "
         "on record; `selfclock reproduce` fails if a run comes to another, and its page shows every row with its "
         "criterion, its variant, its figure and its scenarios."
     )
-    return "\n\n".join([*pieces, about])
+    return "\n\n".join([*pieces, readings(paper), about])
 
 
-def _printed_heading(rows: list[dict[str, str]]) -> str:
+def readings(paper: str) -> str:
+    """Return the readings of a paper: what is open, and what each does."""
+    module = importlib.import_module(PAPERS[paper])
+    if not module.AMBIGUITIES:
+        return ""
+    table = _table(
+        ["open", "reading", "the text allows it", "against it"],
+        [
+            [
+                f"{each.asks} ({each.source})" if one is each.default else "",
+                f"**{one.name}**: {one.does}" + (f" Default: {each.default_by}" if one is each.default else ""),
+                one.allowed_by,
+                one.against,
+            ]
+            for each in module.AMBIGUITIES
+            for one in each.readings
+        ],
+    )
+    return f"**Readings of the text**:\n\n{table}"
+
+
+def _statements(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Return the rows by statement; `claims.json` has the one under the default readings first."""
+    by_id: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        by_id.setdefault(row["id"], []).append(row)
+    return list(by_id.values())
+
+
+def _key(row: dict[str, Any]) -> str:
+    return f"{row['id']} [{', '.join(row['readings'])}]" if row["readings"] else row["id"]
+
+
+def _outcome(verdicts: list[str]) -> str:
+    if len(verdicts) == 1:
+        return f"**{verdicts[0]}**"
+    held = verdicts.count("reproduced")
+    return f"**{verdicts[0]}**; reproduced under {held} of {len(verdicts)} combinations of readings"
+
+
+def _printed_heading(rows: list[dict[str, Any]]) -> str:
     printed = [bool(row["printed"]) for row in rows]
     return "printed" if all(printed) else "printed, or *our criterion*" if any(printed) else "our criterion"
 
 
-def _printed(row: dict[str, str]) -> str:
+def _printed(row: dict[str, Any]) -> str:
     return row["printed"] or f"*{row['criterion']}*"
 
 
@@ -236,7 +286,7 @@ def _everything() -> list[Algorithm]:
     return [*sc.algorithms(), *sc.queues(), *sc.routers()]
 
 
-def _record(paper: str) -> tuple[list[dict[str, str]], dict[str, str]]:
+def _record(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
     folder = importlib.resources.files(PAPERS[paper])
     rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
     return rows, json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))

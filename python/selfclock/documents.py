@@ -79,6 +79,12 @@ def suite_document(result: SuiteResult) -> Document:
 def papers_document(reports: list[PaperReport]) -> Document:
     """Return the document of `selfclock reproduce --json`."""
     claims = [claim.row() for report in reports for claim in report.claims]
-    content = {"claims": claims, "papers": [report.summary() for report in reports], "notes": []}
+    content = {
+        "claims": claims,
+        "statements": [statement.row() for report in reports for statement in report.statements],
+        "readings": [each.row(report.name) for report in reports for each in report.ambiguities],
+        "papers": [report.summary() for report in reports],
+        "notes": [],
+    }
     names = " ".join(report.name for report in reports)
     return Document("claims.json", content, f"{provenance.version_text()} {names}", {})

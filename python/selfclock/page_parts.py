@@ -24,6 +24,21 @@ class Illustration:
 
 
 @dataclass(frozen=True)
+class Scheme:
+    """A network, a format or a chart of the paper, drawn once for a wide and once for a narrow screen."""
+
+    title: str
+    caption: str
+    #: SVG.
+    wide: str
+    _: KW_ONLY
+    #: Empty if the wide one fits.
+    narrow: str = ""
+    #: Identifier in links; unique in a paper.
+    id: str
+
+
+@dataclass(frozen=True)
 class Table:
     """A table of texts."""
 

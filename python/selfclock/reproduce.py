@@ -9,21 +9,25 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import TYPE_CHECKING, Protocol, TypedDict
 
-from selfclock.claims import OF, VERDICTS
+from selfclock.claims import OF, OUTCOMES, VERDICTS, reading_faults, statements
 from selfclock.errors import BadInputError
 from selfclock.names import unknown
 from selfclock.paper_runs import run_studies
+from selfclock.papers.mutants import Rules
 from selfclock.progress import progress_bar
 from selfclock.scenario_files import ScenarioFiles, scenario_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.claims import Claim, Findings, Of, Verdict
+    from selfclock.claims import Ambiguity, Claim, Findings, Of, Outcome, Statement, Verdict
     from selfclock.paper_runs import Study
 
 #: Heading, in the README of a paper's package, of the choices influenced by its results.
 CHOICES_HEADING = "Choices made after a result was seen"
+
+#: Heading of its summary, which opens the paper on the page.
+SHORT_HEADING = "In short"
 
 #: Command-line name and package of every paper.
 PAPERS = {
@@ -36,12 +40,16 @@ PAPERS = {
 
 
 class PaperSummary(TypedDict):
-    """Number of a paper's claims with each verdict, as `selfclock reproduce --json` prints it."""
+    """Numbers of a paper's statements and claims, as `selfclock reproduce --json` prints it."""
 
     paper: str
+    #: A claim is a statement under one combination of readings.
     claims: int
+    #: The paper's own statements that are reproduced under every, under some or under no reading.
+    statements: dict[Outcome, int]
     #: How many of them are from recorded runs.
     recorded: int
+    #: Claims with each verdict.
     of: dict[Of, dict[Verdict, int]]
 
 
@@ -50,6 +58,7 @@ class PaperModule(Protocol):
 
     TITLE: str
     REFERENCE: str
+    AMBIGUITIES: Sequence[Ambiguity]
 
     def study(self, *, full: bool = False) -> Study:
         """Return every experiment; with `full` also those that take minutes."""
@@ -71,36 +80,68 @@ class PaperReport:
     cpu_s: float
     #: Every run as a scenario file, including those of recorded claims.
     scenarios: ScenarioFiles = field(default_factory=dict, repr=False)
+    #: Where its text can be read in several ways.
+    ambiguities: Sequence[Ambiguity] = ()
+    #: Which of its rules fail under which mutant, on record.
+    rules: Rules = field(default_factory=Rules, repr=False)
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims with their verdicts."""
+        """The claims with their verdicts: a statement has one under each combination of readings."""
         return self.findings.claims
+
+    @property
+    def statements(self) -> list[Statement]:
+        """The claims by statement."""
+        return statements(self.claims, self.ambiguities)
+
+    @property
+    def in_short(self) -> str:
+        """The README's summary of what came out; empty if there is none."""
+        return section(self.readings, SHORT_HEADING)
+
+    @property
+    def rest(self) -> str:
+        """The README without that summary."""
+        return self.readings.replace(f"### {SHORT_HEADING}\n\n{self.in_short}\n", "", 1)
 
     @property
     def choices(self) -> str:
         """The README's list of choices made after a result was seen; empty if there is none."""
         return section(self.readings, CHOICES_HEADING)
 
+    def outcomes(self) -> dict[Of, dict[Outcome, int]]:
+        """Count the statements by source and by outcome."""
+        counts: dict[Of, dict[Outcome, int]] = {of: dict.fromkeys(OUTCOMES, 0) for of in OF}
+        for statement in self.statements:
+            counts[statement.claim.of][statement.outcome] += 1
+        return counts
+
     def summary(self) -> PaperSummary:
-        """Count the claims by source and by verdict."""
+        """Count the paper's statements by outcome, and the claims by source and by verdict."""
         counts: dict[Of, dict[Verdict, int]] = {of: dict.fromkeys(VERDICTS, 0) for of in OF}
         for claim in self.claims:
             counts[claim.of][claim.verdict] += 1
         made_earlier = sum(claim.recorded for claim in self.claims)
-        return PaperSummary(paper=self.name, claims=len(self.claims), recorded=made_earlier, of=counts)
+        return PaperSummary(
+            paper=self.name,
+            claims=len(self.claims),
+            statements=self.outcomes()["paper"],
+            recorded=made_earlier,
+            of=counts,
+        )
 
     def faults(self) -> list[str]:
-        """List the claims that lack a criterion or a variant, or name a missing figure or scenario."""
+        """List the claims that lack a criterion, a variant or a verdict, or name what does not exist."""
         figures = {illustration.id for illustration in self.findings.figures}
-        found = []
+        found = [f"{self.name} {fault}" for fault in reading_faults(self.claims, self.ambiguities)]
         for claim in self.claims:
             missing = [name for name in ("criterion", "variant") if not getattr(claim, name).strip()]
-            found += [f"{self.name} {claim.id}: no {name}" for name in missing]
+            found += [f"{self.name} {claim.key}: no {name}" for name in missing]
             if claim.figure and claim.figure not in figures:
-                found.append(f"{self.name} {claim.id}: no figure {claim.figure!r}")
+                found.append(f"{self.name} {claim.key}: no figure {claim.figure!r}")
             found += [
-                f"{self.name} {claim.id}: no scenario {name!r}"
+                f"{self.name} {claim.key}: no scenario {name!r}"
                 for name in claim.scenarios
                 if name not in self.scenarios
             ]
@@ -119,7 +160,7 @@ class PaperReport:
 
     def differences(self) -> list[str]:
         """Report verdicts that differ from the recorded ones."""
-        now: dict[str, Verdict] = {claim.id: claim.verdict for claim in self.claims}
+        now: dict[str, Verdict] = {claim.key: claim.verdict for claim in self.claims}
         return [
             f"{self.name} {claim}: {now.get(claim, 'no such claim')}; on record: {self.recorded.get(claim, 'none')}"
             for claim in sorted(now.keys() | self.recorded.keys())
@@ -184,4 +225,6 @@ def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> 
         recorded=json.loads((folder / "verdicts.json").read_text(encoding="utf-8")),
         cpu_s=cpu_s,
         scenarios=paper_scenarios(name, full=long),
+        ambiguities=paper.AMBIGUITIES,
+        rules=Rules.recorded(PAPERS[name]),
     )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import style, units
 from selfclock.layout import BESIDE, Cable, Layout, Place, layout_of
+from selfclock.svg import LETTER, LINE, svg, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Pixels: width of the default sketch and of one for a phone, and height of a row of hosts.
 WIDE, NARROW, ROW = 820, 350, 30
-#: Mean width of a letter and height of a line of text, pixels.
-LETTER, LINE = 6.6, 17
 #: Letters of a name in the middle of a drawing that are never cut, however many nodes there are in
 #: a row.
 WHOLE = 10
@@ -87,24 +86,8 @@ def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *,
     layout = layout or layout_of(network)
     if layout is None:
         words = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
-        return Sketch(_svg(width, 40, [_text(10, 24, f"Too large to draw: {words}")], words))
+        return Sketch(svg(width, 40, [text(10, 24, f"Too large to draw: {words}")], words))
     return Sketch(_Drawing(network, layout, width, groups_of(network) if flows else []).svg())
-
-
-def _svg(width: float, height: float, parts: Sequence[str], title: str, *, shrinks: bool = True) -> str:
-    most = "max-width:100%;height:auto" if shrinks else "max-width:none"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
-        f'height="{height:.0f}" style="{most}" role="img" font-family="system-ui, sans-serif" '
-        f'font-size="12" fill="currentColor"><title>{escape(title)}</title>{"".join(parts)}</svg>'
-    )
-
-
-def _text(x: float, y: float, words: str, anchor: str = "start", **look: str) -> str:
-    """Write words with a background-coloured halo, so that lines behind them do not cut them."""
-    more = "".join(f' {key.replace("_", "-")}="{value}"' for key, value in look.items())
-    return (f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" stroke="var(--paper, #fff)" stroke-width="3" '
-            f'stroke-linejoin="round" paint-order="stroke"{more}>{escape(words)}</text>')  # fmt: skip
 
 
 def _cut(name: str, letters: int) -> str:
@@ -178,7 +161,7 @@ class _Drawing:
         height = self._list(self.top + self.layout.height * ROW + 44 + ROW * max(*bends, 0.0))
         network = self.network
         title = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
-        return _svg(self.width, height, self.parts, title, shrinks=self.width == self.page)
+        return svg(self.width, height, self.parts, title, shrinks=self.width == self.page)
 
     def curve(self, cable: Cable, aside: float = 0.0) -> tuple[list[tuple[float, float]], str]:
         """Return the ends and middle of a cable's line, shifted sideways by this many pixels, and its SVG path."""
@@ -243,7 +226,7 @@ class _Drawing:
             else:
                 number = str(len(self.entries) + 1)
                 ring = f'<circle cx="{x:.1f}" cy="{y:.1f}" r="9" fill="var(--paper, #fff)" stroke="currentColor"/>'
-                self.parts.append(ring + _text(x, y + 4, number, "middle", stroke="none"))
+                self.parts.append(ring + text(x, y + 4, number, "middle", stroke="none"))
                 self.entries.append((number, ", ".join(f"{link.name} {_about(link)}" for _, link in said)))
         for links in of_hosts.values():
             more = f" and {len(links) - 2:,} more" if len(links) > 2 else ""
@@ -257,9 +240,9 @@ class _Drawing:
         if not below and len(above) > 1:
             above, below = above[:1], above[1:]
         for row, words in enumerate(reversed(above)):
-            self.parts.append(_text(x, y - 10 - row * LINE, words, "middle"))
+            self.parts.append(text(x, y - 10 - row * LINE, words, "middle"))
         for row, words in enumerate(below):
-            self.parts.append(_text(x, y + 20 + row * LINE, words, "middle"))
+            self.parts.append(text(x, y + 20 + row * LINE, words, "middle"))
 
     def _node(self, place: Place) -> None:
         x, y = self.spot(place)
@@ -269,7 +252,7 @@ class _Drawing:
             self.parts.append(
                 f'<g>{tip}<rect x="{x - 11:.1f}" y="{y - 11:.1f}" width="22" height="22" rx="5" {paper}/>'
                 f'<path d="M{x - 6:.1f} {y - 6:.1f}l12 12m0 -12l-12 12" stroke="currentColor" stroke-width="1.4"/>'
-                f"{_text(x, y - 17, _cut(place.name, max(int(self.step / LETTER) - 1, 6)), 'middle')}</g>"
+                f"{text(x, y - 17, _cut(place.name, max(int(self.step / LETTER) - 1, 6)), 'middle')}</g>"
             )
             return
         shift = 4 if place.kind == "bundle" else 0
@@ -278,7 +261,7 @@ class _Drawing:
         at, anchor = (x - 13, "end") if leftmost else (x + 13 + shift, "start")
         letters = self.letters if self._at_an_end(place) else min(self.letters, max(int((self.step - 30) / LETTER), 4))
         self.parts.append(f'<g>{tip}{behind}<circle cx="{x:.1f}" cy="{y:.1f}" r="7" {paper}/>'
-                          f"{_text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
+                          f"{text(at, y + 4, _cut(place.name, letters), anchor)}</g>")  # fmt: skip
 
     def _list(self, y: float) -> float:
         """Write the list of links and flows below the drawing; return its lower end."""
@@ -292,9 +275,9 @@ class _Drawing:
             rows.append(("", "", f"and {left_out:,} more"))
         for colour, mark, words in rows:
             fill = {"fill": colour} if colour else {}
-            self.parts.append(_text(8, y, mark, **fill))
+            self.parts.append(text(8, y, mark, **fill))
             for line in textwrap.wrap(words, letters)[:3]:
-                self.parts.append(_text(24, y, line))
+                self.parts.append(text(24, y, line))
                 y += LINE
         return y
 

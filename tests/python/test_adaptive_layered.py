@@ -143,7 +143,7 @@ def test_time_to_fill() -> None:
 def test_every_verdict_on_record_has_a_claim() -> None:
     [(findings, _)] = run_studies([adaptive_layered.study(TINY)])
     recorded = json.loads((resources.files(adaptive_layered) / "verdicts.json").read_text(encoding="utf-8"))
-    assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
+    assert sorted(claim.key for claim in findings.claims) == sorted(recorded)
     assert all(table.rows for table in findings.tables)
     assert faults(findings.figures, short=True) == []
     figures = {figure.id for figure in findings.figures}

@@ -56,7 +56,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     sc.publish(sc.compare(["reno", "bbr3"], rate="10 Mbps", duration="5 s", flows=2), folder / "compare")
     [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
-    verdicts = {claim.id: claim.verdict for claim in findings.claims}
+    verdicts = {claim.key: claim.verdict for claim in findings.claims}
     report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
     sc.publish([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
@@ -257,19 +257,21 @@ def test_a_cell_of_the_matrix_shows_its_rows_alone(visit: Callable[[str], Visit]
     page = visited.page
     shown = page.locator("#sample tr[data-cell]:visible")
     page.evaluate("scrollTo(0, 0)")
-    assert shown.count() == 5
-    page.locator('.matrix a[href="#sample.paper.not-reproduced"]').click()
+    assert shown.count() == 6
+    page.locator('.matrix a[href="#sample.paper.some"]').click()
     page.locator("#sample .filter").wait_for()
     assert shown.count() == 1
-    assert shown.locator("code").text_content() == "slow"
-    assert "1 of 5 rows: the paper's claims, not reproduced" in str(page.locator("#sample .filter").text_content())
+    assert shown.locator("code").text_content() == "open"
+    told = str(page.locator("#sample .filter").text_content())
+    assert "1 of 6 rows: the paper's claims, reproduced under some readings" in told
     # A link to a hidden row shows it.
     page.locator("#sample .shown .note a").first.click()
     page.locator('[id="sample.claim.printed"]').wait_for()
-    assert shown.count() == 5
-    page.locator('.matrix a[href="#sample.own.reproduced"]').click()
+    assert shown.count() == 6
+    assert page.locator('[id="sample.claim.printed"] details').get_attribute("open") is not None
+    page.locator('.matrix a[href="#sample.own.every"]').click()
     page.locator("#sample .filter button").click()
-    assert shown.count() == 5
+    assert shown.count() == 6
     assert visited.complaints == []
 
 
@@ -278,6 +280,7 @@ def test_a_row_shows_its_scenario(visit: Callable[[str], Visit]) -> None:
     for scheme in ("dark", "light"):
         visited.use(DESKTOP, scheme)
         page = visited.page
+        page.evaluate("for (const row of document.querySelectorAll('details.row')) row.open = true")
         page.locator("#sample button.scenario", has_text="many").first.click()
         dialog = page.locator("dialog.scenario")
         dialog.locator("select").nth(1).select_option("many-seed-3")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+from dataclasses import replace
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from selfclock.claims import OF, Claim, Findings
+from selfclock.claims import OF, Ambiguity, Claim, Findings, Reading, reading_faults, statements
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
 from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find, paper_scenarios
@@ -33,6 +35,67 @@ def test_a_verdict_that_is_not_on_record_is_a_difference() -> None:
         "paper a: direction; on record: reproduced",
         "paper b: no such claim; on record: direction",
     ]
+
+
+def ambiguity(name: str, *readings: str) -> Ambiguity:
+    made = tuple(Reading(one, one, does="", allowed_by="", against="", options="") for one in readings)
+    return Ambiguity(name, "1", asks="?", readings=made, default_by="")
+
+
+OPEN = (ambiguity("pairs", "one", "every"), ambiguity("buffer", "packets", "bytes"))
+
+
+def test_a_statement_is_judged_under_every_reading() -> None:
+    claims = [
+        replace(claim("a", readings=("every", "packets")), verdict="reproduced"),
+        claim("b"),
+        claim("a", readings=("one", "packets")),
+        claim("c", readings=("bytes",)),
+        replace(claim("c", readings=("packets",)), verdict="not reproduced"),
+    ]
+    found = statements(claims, OPEN)
+    assert [statement.claim.key for statement in found] == ["a [one, packets]", "b", "c [packets]"]
+    assert [statement.outcome for statement in found] == [
+        "under some readings",
+        "under no reading",
+        "under no reading",
+    ]
+    assert [statement.best for statement in found] == ["reproduced", "direction", "direction"]
+    assert [statement.which(OPEN) for statement in found] == ["with every", "", ""]
+    assert [statement.share for statement in found] == ["1/2", "", "0/2"]
+    assert reading_faults(claims, OPEN) == []
+    summary = report(*claims, ambiguities=OPEN).summary()
+    assert summary["statements"] == {"under every reading": 0, "under some readings": 1, "under no reading": 2}
+
+
+def test_readings_that_do_not_fit_are_faults() -> None:
+    claims = [
+        claim("a", readings=("one",)),
+        claim("a", readings=("every", "packets")),
+        claim("b", readings=("other",)),
+        claim("c", readings=("bytes",)),
+        claim("d", readings=("one",)),
+        claim("d", readings=("one",)),
+    ]
+    assert reading_faults(claims, [*OPEN, ambiguity("more", "unused")]) == [
+        "reading 'unused' is declared, and no row is judged under it",
+        "a: each verdict needs one reading of each of: buffer, pairs",
+        "b: no reading 'other'",
+        "c: no verdict under the default readings",
+        "d: judged twice under the same readings",
+    ]
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_reading_of_a_paper_says_what_allows_it(paper: str) -> None:
+    ambiguities = importlib.import_module(PAPERS[paper]).AMBIGUITIES
+    for each in ambiguities:
+        assert len(each.readings) > 1, each.id
+        texts = [each.asks, each.source, each.default_by]
+        texts += [text for one in each.readings for text in (one.name, one.does, one.allowed_by, one.options)]
+        assert all(text.strip() for text in texts), each.id
+    names = [one.id for each in ambiguities for one in each.readings]
+    assert len(names) == len(set(names))
 
 
 def test_a_claim_that_leads_nowhere_is_a_fault() -> None:

@@ -84,4 +84,5 @@ def test_claims_on_record_are_those_with_a_verdict(package: str) -> None:
     folder = ROOT / "python" / package.replace(".", "/")
     claims = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
     verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-    assert sorted(claim["id"] for claim in claims) == sorted(verdicts)
+    keys = [f"{claim['id']} [{', '.join(claim['readings'])}]" if claim["readings"] else claim["id"] for claim in claims]
+    assert sorted(keys) == sorted(verdicts)

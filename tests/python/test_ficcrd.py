@@ -45,9 +45,9 @@ def test_rules_about_means_need_the_whole_interval() -> None:
     assert [verdicts.alike_verdict(Interval(mean, 0.05)) for mean in (1.1, 1.24, 2.0, 0.5)] == [
         "reproduced", "direction", "not reproduced", "not reproduced",
     ]  # fmt: skip
-    assert verdicts.unfair_verdict(0.95, Interval(0.97, 0.01)) == "reproduced"
-    assert verdicts.unfair_verdict(0.95, Interval(0.985, 0.01)) == "direction"
-    assert verdicts.unfair_verdict(0.995, Interval(0.995, 0.001)) == "not reproduced"
+    assert verdicts.unfair_verdict(Interval(0.97, 0.01)) == "reproduced"
+    assert verdicts.unfair_verdict(Interval(0.985, 0.01)) == "direction"
+    assert verdicts.unfair_verdict(Interval(0.995, 0.001)) == "not reproduced"
 
 
 def test_interval_is_that_of_student() -> None:
@@ -93,7 +93,7 @@ def test_every_claim_has_a_verdict_on_record() -> None:
     study = ficcrd.study(0.02)
     [(findings, _)] = run_studies([study])
     recorded = json.loads((resources.files(ficcrd) / "verdicts.json").read_text(encoding="utf-8"))
-    assert sorted(claim.id for claim in findings.claims) == sorted(recorded)
+    assert sorted(claim.key for claim in findings.claims) == sorted(recorded)
     assert all(table.rows for table in findings.tables)
     assert faults(findings.figures) == []
     figures = {figure.id for figure in findings.figures}

@@ -12,7 +12,7 @@ from legible import faults
 from selfclock.lotka_volterra import limit, populations
 from selfclock.paper_runs import run_studies
 from selfclock.papers import inline_measurement
-from selfclock.papers.inline_measurement import estimates, together, verdicts
+from selfclock.papers.inline_measurement import estimates, table1, together, verdicts
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
 from selfclock.papers.inline_measurement.network import (
     drops,
@@ -156,8 +156,8 @@ def findings() -> Findings:
 def test_every_verdict_on_record_has_a_claim(findings: Findings) -> None:
     folder = resources.files("selfclock.papers.inline_measurement")
     recorded = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-    assert {claim.id for claim in findings.claims} == set(recorded)
-    assert len({claim.id for claim in findings.claims}) == len(findings.claims)
+    assert {claim.key for claim in findings.claims} == set(recorded)
+    assert len({claim.key for claim in findings.claims}) == len(findings.claims)
 
 
 def test_every_claim_says_what_was_measured(findings: Findings) -> None:
@@ -179,3 +179,8 @@ def test_every_figure_of_the_thesis_is_drawn(findings: Findings) -> None:
     parts = {f"figure-{number}{part}" for number in (6, 7) for part in "abc"}
     assert parts | {f"figure-{number}" for number in (1, 2, 8, 9, 10, 11)} <= drawn
     assert len(drawn) == len(findings.figures)
+
+
+def test_thresholds_that_reproduce_most_marks() -> None:
+    assert table1.best_thresholds([0.9, 0.5, 0.7], ["○", "×", "△"], rising=True) == (3, "○ from 0.9, △ from 0.7")
+    assert table1.best_thresholds([1.0, 2.0, 3.0], ["×", "○", "×"], rising=False) == (2, "none")

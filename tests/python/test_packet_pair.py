@@ -54,7 +54,12 @@ def test_count() -> None:
     ],
 )
 def test_gain(gain: Spread, verdict: str) -> None:
-    assert claims.gain_verdict(gain, 22.5) == verdict
+    assert claims.gain_verdict(gain, gain, 22.5) == verdict
+
+
+def test_a_gain_that_the_timer_has_alone_is_none() -> None:
+    assert claims.gain_verdict(around(12), around(0.5), 22.5) == "not reproduced"
+    assert claims.gain_verdict(around(12), around(4), 22.5) == "direction"
 
 
 @pytest.mark.parametrize(
@@ -106,12 +111,15 @@ def test_bursts() -> None:
     assert behaviour.unaffected_verdict(around(-16)) == "not reproduced"
 
 
-@pytest.mark.parametrize("paper_scenarios", [ensemble.single_scenarios, ensemble.course_scenarios])
-def test_scenarios_are_named_by_their_settings(paper_scenarios: object) -> None:
+@pytest.mark.parametrize(
+    ("paper_scenarios", "settings_of_each"),
+    [(ensemble.single_scenarios, 1), (ensemble.course_scenarios, len(ensemble.READ))],
+)
+def test_scenarios_are_named_by_their_settings(paper_scenarios: object, settings_of_each: int) -> None:
     settings: dict[str, str] = {}
     for scenario in paper_scenarios():  # type: ignore[operator]
         assert settings.setdefault(scenario.name, scenario.with_seed(0).settings) == scenario.with_seed(0).settings
-    assert len(settings) == len(ensemble.EXPERIMENTS)
+    assert len(settings) == len(ensemble.EXPERIMENTS) * settings_of_each
 
 
 def test_ladder_of_both_sides() -> None:

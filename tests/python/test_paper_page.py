@@ -11,10 +11,11 @@ import pytest
 import selfclock as sc
 from charts import unpacked_text
 from figures import coloured
-from selfclock.claims import Claim, Findings
+from selfclock.claims import Ambiguity, Claim, Findings, Reading
 from selfclock.cli.reproduce import print_reports
-from selfclock.page_parts import Illustration, Table
+from selfclock.page_parts import Illustration, Scheme, Table
 from selfclock.paper_runs import Part, Study
+from selfclock.papers.mutants import Rules
 from selfclock.report.papers import contracted
 from selfclock.reproduce import PaperReport, section
 from selfclock.scenario_files import scenario_files
@@ -22,7 +23,24 @@ from selfclock.scenario_files import scenario_files
 if TYPE_CHECKING:
     from pathlib import Path
 
+OPEN = [
+    Ambiguity(
+        "unit",
+        "section 3",
+        asks="In which unit?",
+        readings=(
+            Reading("packets", "in packets", does="Counts packets.", allowed_by="nothing", against="", options="1"),
+            Reading("bytes", "in bytes", does="Counts bytes.", allowed_by="a product", against="ns-2", options="2"),
+        ),
+        default_by="It is usual.",
+    )
+]
+
 README = """\
+### In short
+
+* Half of it holds.
+
 ### The experiments
 
 Text.
@@ -46,6 +64,8 @@ def sample() -> PaperReport:
         ("words", "paper", None, "15 %", "direction", {"figure": "figure-8", "scenarios": ("alone",)}),
         ("slow", "paper", "at once", "never", "not reproduced", {"recorded": True, "long": True}),
         ("ns2", "oracle", 1.0, 1.0, "reproduced", {}),
+        ("open", "paper", "both", "bytes", "direction", {"readings": ("packets",)}),
+        ("open", "paper", "both", "other bytes", "reproduced", {"readings": ("bytes",)}),
         ("theory-with-a-name-that-is-thirty-nine-long", "own", None, 0.5, "reproduced", {}),
     ]
     claims = [
@@ -67,9 +87,14 @@ def sample() -> PaperReport:
         for name, of, printed, measured, verdict, more in rows
     ]
     figures = [Illustration("Figure 8", "Caption.", coloured(), id="figure-8", scenarios=("alone", "many"))]
-    findings = Findings(claims, figures, [Table("A table", "", ["a", "b"], [["1", "2"]])])
+    tables, drawn = [Table("A table", "", ["a", "b"], [["1", "2"]])], "<svg></svg>"
+    scheme = Scheme("Figure 1", "A network.", drawn, narrow=drawn, id="figure-1")
+    findings = Findings(claims, figures, tables, [scheme])
     files = scenario_files(Study([Part([alone, *many])], lambda _: findings))
-    return PaperReport("sample", "A sample", "Nobody: Nothing.", README, findings, {}, 1.0, files)
+    rules = Rules({"off": "the mechanism off"}, {"printed": ["off"], "open": []})
+    return PaperReport(
+        "sample", "A sample", "Nobody: Nothing.", README, findings, {}, 1.0, files, ambiguities=OPEN, rules=rules
+    )
 
 
 @pytest.fixture(scope="module")
@@ -87,11 +112,11 @@ def row(page: str, name: str) -> str:
 def test_each_cell_of_the_matrix_counts_and_leads_to_its_rows(page: str) -> None:
     cells = re.findall(r'href="#(sample\.[a-z]+\.[a-z-]+)">(\d+)<span', page)
     assert cells == [
-        ("sample.paper.reproduced", "1"),
-        ("sample.paper.direction", "1"),
-        ("sample.paper.not-reproduced", "1"),
-        ("sample.oracle.reproduced", "1"),
-        ("sample.own.reproduced", "1"),
+        ("sample.paper.every", "1"),
+        ("sample.paper.some", "1"),
+        ("sample.paper.none", "2"),
+        ("sample.oracle.every", "1"),
+        ("sample.own.every", "1"),
     ]
     for cell, count in cells:
         assert page.count(f'data-cell="{cell}"') == int(count)
@@ -122,6 +147,33 @@ def test_a_row_says_what_ran_and_leads_to_its_figure_and_scenarios(page: str) ->
     assert "recorded earlier, not run now" not in printed
 
 
+def test_a_statement_says_under_which_readings_it_is_reproduced(page: str) -> None:
+    found = row(page, "open")
+    assert '<span class="verdict some">under 1/2</span>' in found
+    assert "with in bytes" in found
+    assert re.findall(r"<li><span[^>]*>([^<]*)</span> ([^<]*)</li>", found) == [
+        ("direction", "the defaults: bytes %"),
+        ("reproduced", "in bytes: other bytes %"),
+    ]
+    table = page.split('id="sample.open"')[1].split("<h3", maxsplit=1)[0]
+    assert "In which unit?" in table
+    assert "It is usual." in table
+    assert re.findall(r'<td class="number">([^<]*)</td>', table) == ["0 of 1", "1 of 1"]
+
+
+def test_a_row_names_the_mutants_under_which_its_rule_fails(page: str) -> None:
+    assert "<b>Its rule fails</b> with the mechanism off." in row(page, "printed")
+    assert "<b>Its rule fails</b> in the runs themselves." in row(page, "slow")
+
+
+def test_what_came_out_is_said_first(page: str) -> None:
+    assert "4 statements: 1 reproduced under every reading of the text, 1 under some, 2 under none." in page
+    section_of = page.split('<section id="sample">')[1]
+    assert section_of.index("Half of it holds.") < section_of.index("<table")
+    assert "In short" not in section_of
+    assert section_of.count("<svg></svg>") == 2
+
+
 def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) -> None:
     found = re.search(r'<div class="shown" id="sample\.figure\.figure-8">.*?</details>\s*</div>', page, re.DOTALL)
     assert found is not None
@@ -134,7 +186,7 @@ def test_a_figure_has_its_rows_and_the_commands_that_make_it_again(page: str) ->
 
 
 def test_choices_made_after_a_result_was_seen_are_listed(page: str) -> None:
-    listed = page.split('<h2 id="choices">')[1].split("<section", maxsplit=1)[0]
+    listed = page.split('<h2 id="choices">')[1].split("<dialog", maxsplit=1)[0]
     assert "after point B was seen" in listed
     assert "Nothing." not in listed
     assert section(README, "What is left out") == "Nothing."
@@ -149,7 +201,7 @@ def test_a_terminal_of_80_columns_shows_names_whole(capsys: pytest.CaptureFixtur
     for claim in report.claims:
         assert any(line.startswith(f"{claim.id} ") for line in lines), claim.id
     assert sum("not reproduced *" in line for line in lines) == 1
-    assert any(re.fullmatch(r"sample\s+paper\s+1\s+1\s+1\s+3", line.strip()) for line in lines)
+    assert any(re.fullmatch(r"sample\s+paper\s+1\s+1\s+2\s+4", line.strip()) for line in lines)
 
 
 def test_file_names_in_a_row_are_contracted() -> None:

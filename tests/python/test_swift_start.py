@@ -88,7 +88,7 @@ def test_every_claim_has_a_verdict_on_record(monkeypatch: pytest.MonkeyPatch) ->
     [(findings, _)] = run_studies([study])
     recorded = json.loads((resources.files(swift_start) / "verdicts.json").read_text(encoding="utf-8"))
     of_seeds = {"ack-path", "estimate-forward-1-gbps", "estimate-forward-100-mbps"}
-    found = {claim.id: claim.verdict for claim in findings.claims}
+    found = {claim.key: claim.verdict for claim in findings.claims}
     assert found.keys() == recorded.keys()
     assert {claim: found[claim] for claim in found.keys() - of_seeds} == {
         claim: recorded[claim] for claim in recorded.keys() - of_seeds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from selfclock.claims import OF, VERDICTS
+from selfclock.claims import OF, OUTCOMES
 from selfclock.cli.layout import Column, console, print_table
 from selfclock.cli.messages import FAILED, fail, print_document, print_json, print_written
 from selfclock.cli.options import (
@@ -105,10 +105,11 @@ def _write_scenarios(papers: list[str], directory: Path, *, full: bool, as_json:
 
 
 def print_reports(reports: list[PaperReport]) -> None:
-    """Print the claims of each paper, and finally the number of each verdict."""
+    """Print the statements of each paper, and finally how many are reproduced under how many readings."""
     screen = console()
     for report in reports:
-        claims = report.claims
+        statements = report.statements
+        claims = [statement.claim for statement in statements]
         screen.print(f"{report.name}\n", style="bold", highlight=False)
         print_table(
             [
@@ -117,16 +118,19 @@ def print_reports(reports: list[PaperReport]) -> None:
                 Column("printed", [claim.printed_text or "-" for claim in claims], "text"),
                 Column("measured", [claim.measured_text for claim in claims], "text"),
                 Column("verdict", [f"{claim.verdict}{' *' if claim.recorded else ''}" for claim in claims], "word"),
+                # How many combinations of readings reproduce it.
+                Column("of readings", [statement.share for statement in statements], "number"),
             ]
         )
         sys.stdout.write("\n")
     rows = [
         [report.name, of, *(str(count or "-") for count in counts.values()), str(sum(counts.values()))]
         for report in reports
-        for of, counts in report.summary()["of"].items()
+        for of, counts in report.outcomes().items()
         if sum(counts.values())
     ]
-    headings = ["paper", "of", *VERDICTS, "all"]
+    # Readings under which a statement is reproduced.
+    headings = ["paper", "of", *(outcome.removeprefix("under ").split()[0] for outcome in OUTCOMES), "all"]
     print_table(
         [
             Column(heading, column, "name" if number < 2 else "number")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Protocol
 
+from selfclock.diagram import box_chart, packet_format
 from selfclock.figure import BLACK
+from selfclock.page_parts import Scheme
+from selfclock.sketch import NARROW, WIDE, sketch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
+    from selfclock.diagram import Arrow, Box
     from selfclock.figure import Dash, Figure, Panel
+    from selfclock.scenario import Scenario
     from selfclock.style import Look
 
 #: Colours distinguishable side by side.
@@ -95,3 +100,19 @@ def label_sides(figure: Figure, x: str, y: str) -> None:
         row[0].y.label = y
     for panel in figure.panels[-1]:
         panel.x.label = x
+
+
+def network_of(scenario: Scenario, title: str, caption: str, name: str) -> Scheme:
+    """Draw the network of a run."""
+    wide, narrow = (sketch(scenario.network, width).svg for width in (WIDE, NARROW))
+    return Scheme(title, caption, wide, narrow=narrow, id=name)
+
+
+def format_of(rows: Sequence[Sequence[tuple[str, int]]], title: str, caption: str, name: str) -> Scheme:
+    """Draw the format of a packet or an option."""
+    return Scheme(title, caption, packet_format(rows, title), id=name)
+
+
+def chart_of(boxes: Mapping[str, Box], arrows: Sequence[Arrow], title: str, caption: str, name: str) -> Scheme:
+    """Draw a chart of boxes and arrows."""
+    return Scheme(title, caption, box_chart(boxes, arrows, title), id=name)

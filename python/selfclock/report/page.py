@@ -107,6 +107,8 @@ def _environment() -> jinja2.Environment:
         "number": formatting.number,
         "capitalize_first": lambda text: text[:1].upper() + text[1:],
         "markdown": _markdown,
+        # A drawing is the package's own, and escapes its texts.
+        "drawing": Markup,
         "packed": pack_text,
         "packed_document": pack_document,
     }

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from selfclock.claims import OF, VERDICTS
+from selfclock.claims import OF, OUTCOMES
 from selfclock.report.page import Page, render, script
 from selfclock.reproduce import CHOICES_HEADING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from selfclock.claims import Claim, Of, Verdict
+    from selfclock.claims import Ambiguity, Claim, Of, Outcome, Reading, Statement
     from selfclock.page_parts import Illustration
     from selfclock.reproduce import PaperReport
 
@@ -23,15 +23,28 @@ if TYPE_CHECKING:
 MOST_NAMES = 3
 
 
+#: Outcomes: name in an address, class of a mark, and heading of a column.
+OUTCOME_NAMES: dict[Outcome, tuple[str, str, str]] = {
+    "under every reading": ("every", "reproduced", "every reading"),
+    "under some readings": ("some", "some", "some readings"),
+    "under no reading": ("none", "not-reproduced", "no reading"),
+}
+
+
 @dataclass(frozen=True)
 class Cell:
-    """Claims of a paper with the same origin and verdict."""
+    """Statements of a paper with the same origin and outcome."""
 
     of: Of
-    verdict: Verdict
+    outcome: Outcome
     count: int
     #: Anchor in the page.
     anchor: str
+
+    @property
+    def mark(self) -> str:
+        """Its class."""
+        return OUTCOME_NAMES[self.outcome][1]
 
 
 @dataclass(frozen=True)
@@ -44,27 +57,71 @@ class ScenarioLink:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A claim with its links."""
+class Under:
+    """A verdict under one combination of readings."""
 
     claim: Claim
+    #: Names of those readings that are not defaults.
+    readings: list[str]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A statement with its links."""
+
+    statement: Statement
     anchor: str
-    #: Identifier of the claims with its origin and verdict; only on the first of them.
+    #: Anchor of the statements with its origin and outcome; again, only on the first of them.
+    cell: str
     first_of: str
     #: Anchor of its figure; empty if no figure of the page shows it.
     figure: str
     scenarios: list[ScenarioLink]
+    under: list[Under]
+    #: Under which readings it is reproduced, if under some.
+    which: str
+    #: The mutants under which its rule fails.
+    falls: list[str]
+
+    @property
+    def claim(self) -> Claim:
+        """The verdict under the default readings."""
+        return self.statement.claim
+
+    @property
+    def mark(self) -> str:
+        """Class of its outcome."""
+        if self.statement.outcome == "under no reading" and self.statement.best == "direction":
+            return "direction"
+        return OUTCOME_NAMES[self.statement.outcome][1]
+
+    @property
+    def word(self) -> str:
+        """Its outcome in a word or two."""
+        if self.mark == "some":
+            return f"under {self.statement.share}"
+        return self.mark.replace("-", " ")
 
 
 @dataclass(frozen=True)
 class Group:
-    """The claims of a paper with the same origin."""
+    """The statements of a paper with the same origin."""
 
     of: Of
     heading: str
     #: Heading of the column of printed values.
     printed: str
     rows: list[Row]
+
+
+@dataclass(frozen=True)
+class Open:
+    """A reading, and how the rows that were judged under it came out."""
+
+    ambiguity: Ambiguity
+    reading: Reading
+    reproduced: int
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -89,8 +146,13 @@ class PaperView:
             illustration.id or f"{number}": illustration
             for number, illustration in enumerate(report.findings.figures, 1)
         }
+        #: Names of the readings that are not defaults.
+        self._names = {
+            one.id: one.name for each in report.ambiguities for one in each.readings if one is not each.default
+        }
         self.groups = [group for of in OF if (group := self._group(of)).rows]
         self.figures = [self._figure(name, illustration) for name, illustration in self._figures.items()]
+        self.schemes = [(_anchor(self.name, "scheme", scheme.id), scheme) for scheme in report.findings.schemes]
         self.tables = [(f"{self.name}.table.{number}", table) for number, table in enumerate(report.findings.tables, 1)]
         self.files = sum(map(len, report.scenarios.values()))
         #: Text of every scenario file, as JSON for the page's script.
@@ -98,31 +160,57 @@ class PaperView:
 
     @property
     def cells(self) -> dict[Of, list[Cell]]:
-        """One cell per origin and verdict."""
+        """One cell per origin and outcome."""
         return {
-            of: [Cell(of, verdict, count, self._cell(of, verdict)) for verdict, count in counts.items()]
-            for of, counts in self.report.summary()["of"].items()
+            of: [Cell(of, outcome, count, self._cell(of, outcome)) for outcome, count in counts.items()]
+            for of, counts in self.report.outcomes().items()
         }
 
-    def _cell(self, of: Of, verdict: Verdict) -> str:
-        return f"{self.name}.{of}.{verdict.replace(' ', '-')}"
+    @property
+    def sentence(self) -> str:
+        """Summarize the outcomes of the paper's own statements."""
+        return _sentence(self.report.outcomes()["paper"])
+
+    @property
+    def ambiguities(self) -> list[list[Open]]:
+        """The readings of each ambiguity."""
+        claims = [claim for claim in self.report.claims if claim.of == "paper"]
+        found = []
+        for each in self.report.ambiguities:
+            of = [(one, [claim for claim in claims if one.id in claim.readings]) for one in each.readings]
+            found.append([
+                Open(each, one, sum(claim.verdict == "reproduced" for claim in own), len(own)) for one, own in of
+            ])  # fmt: skip
+        return found
+
+    def _cell(self, of: Of, outcome: Outcome) -> str:
+        return f"{self.name}.{of}.{OUTCOME_NAMES[outcome][0]}"
 
     def _group(self, of: Of) -> Group:
-        claims = [claim for claim in self.report.claims if claim.of == of]
-        met: set[Verdict] = set()
+        own = [statement for statement in self.report.statements if statement.claim.of == of]
+        met: set[Outcome] = set()
         rows = []
-        for claim in claims:
+        for statement in sorted(own, key=lambda one: OUTCOMES.index(one.outcome)):
+            claim, cell = statement.claim, self._cell(of, statement.outcome)
+            rules = self.report.rules
             rows.append(
                 Row(
-                    claim,
+                    statement,
                     _anchor(self.name, "claim", claim.id),
-                    "" if claim.verdict in met else self._cell(of, claim.verdict),
+                    cell,
+                    "" if statement.outcome in met else cell,
                     _anchor(self.name, "figure", claim.figure) if claim.figure in self._figures else "",
                     self._links(claim.scenarios),
+                    [
+                        Under(each, [self._names[name] for name in each.readings if name in self._names])
+                        for each in statement.claims
+                    ],
+                    statement.which(self.report.ambiguities),
+                    [rules.mutants[name] for name in rules.falls.get(claim.id, [])],
                 )
             )
-            met.add(claim.verdict)
-        printed = [claim.printed is not None for claim in claims]
+            met.add(statement.outcome)
+        printed = [row.claim.printed is not None for row in rows]
         heading = "Printed" if all(printed) else "Printed, or criterion (ours)" if any(printed) else "Criterion (ours)"
         return Group(of, OF[of], heading, rows)
 
@@ -168,26 +256,27 @@ def papers_page(reports: Sequence[PaperReport], files: Mapping[str, str] | None 
     return Page(text, figures)
 
 
-def _sentence(sums: dict[Of, dict[Verdict, int]]) -> str:
-    """Summarize the verdicts."""
-    of = {verdict: sum(counts[verdict] for counts in sums.values()) for verdict in VERDICTS}
+def _sentence(counts: Mapping[Outcome, int], of: str = "") -> str:
+    """Summarize how many statements are reproduced under how many readings."""
+    every, some, none = counts.values()
     return (
-        f"Of {sum(of.values()):,} rows {of['reproduced']:,} are reproduced, {of['direction']:,} only in "
-        f"direction, and {of['not reproduced']:,} are not."
+        f"{every + some + none:,} statements{of}: {every:,} reproduced under every reading of the text, {some:,} "
+        f"under some, {none:,} under none."
     )
 
 
 def _content(reports: Sequence[PaperReport]) -> dict[str, Any]:
     """Return the input of the page's template."""
     views = [PaperView(report) for report in reports]
-    summaries = [report.summary()["of"] for report in reports]
-    sums = {of: {verdict: sum(counts[of][verdict] for counts in summaries) for verdict in VERDICTS} for of in OF}
+    outcomes = [report.outcomes() for report in reports]
+    sums = {of: {outcome: sum(counts[of][outcome] for counts in outcomes) for outcome in OUTCOMES} for of in OF}
+    of = "" if len(reports) == 1 else f" of {len(reports)} papers"
     return {
         "papers": views,
         "of": OF,
-        "verdicts": VERDICTS,
+        "outcomes": OUTCOME_NAMES,
         "sums": sums,
-        "sentence": _sentence(sums),
+        "sentence": _sentence(sums["paper"], of),
         "most_names": MOST_NAMES,
         "choices_heading": CHOICES_HEADING,
     }

@@ -11,7 +11,7 @@
       const shown = section.querySelector("tr[data-cell]:not([hidden])");
       const [all, some] = ["tr[data-cell]", "tr[data-cell]:not([hidden])"].map((rows) => section.querySelectorAll(rows).length);
       bar.querySelector("span").textContent =
-        `${some} of ${all} rows: ${shown.closest(".group").dataset.name}, ${shown.dataset.verdict}.`;
+        `${some} of ${all} rows: ${shown.closest(".group").dataset.name}, reproduced ${shown.dataset.outcome}.`;
     }
   };
   const follow = () => {
@@ -22,6 +22,11 @@
     const row = document.querySelector(`tr[data-cell="${CSS.escape(hash)}"]`);
     if (row) filter(section, hash);
     else if (target.closest("[hidden]")) filter(section, null);
+    // A link to a row shows all of it.
+    const about = target.matches("tr") ? target.querySelector("details.row") : null;
+    if (about) about.open = true;
+    const folded = target.closest("details:not([open])");
+    if (folded) folded.open = true;
     (row ? section.querySelector(".filter") : target).scrollIntoView();
   };
   addEventListener("hashchange", follow);

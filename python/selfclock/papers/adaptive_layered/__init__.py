@@ -17,13 +17,17 @@ from selfclock.papers.adaptive_layered import (
     ns2,
     overlap,
     pairs,
+    schemes,
     single,
 )
+from selfclock.papers.adaptive_layered.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from selfclock.scenario import Scenario
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "ALTCP and Adaptive TCP"
 REFERENCE = (
@@ -91,6 +95,7 @@ def _findings(results: dict[str, list[Any]], scale: float, *, full: bool) -> Fin
             *law_figures,
             *ns2_figures,
         ],
+        schemes=schemes.schemes(),
         tables=[fairness.grid(in_order), *friendly_tables, *converge_tables, *law_tables, *ns2_tables],
         data={ratios.setting.name: ratios.data() for ratios in measured if ratios.setting.long},
     )

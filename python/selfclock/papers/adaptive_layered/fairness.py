@@ -111,14 +111,14 @@ def _tcp(ratios: Ratios) -> Claim:
         for delay, path in zip(setting.paths(SAME_RTT), ratios.line(SAME_RTT, "reno"), strict=True)
     )
     return Claim(
-        PAPER, f"figure-{setting.figure}-tcp{setting.suffix}", _source(setting),
+        PAPER, f"figure-{setting.figure}-tcp", _source(setting),
         says="Standard TCP consistently ensures that each flow achieves the same (to within less than 5 %) average "
         "throughput",
         printed="within less than 5 %", measured=round(worst, 3), verdict=same_verdict(worst),
         note=f"Smaller throughput over larger, median of {_runs()}, the worst path. All, with quartiles: {spread}.",
         criterion=f"Reproduced if the median is {SAME} or more on every path, as printed; direction from 0.5 (ours).",
         variant=_variant(setting, ["TCP"]), figure=setting.name, scenarios=_names(setting, SAME_RTT, ["TCP"]),
-        long=setting.long,
+        readings=setting.readings, long=setting.long,
     )  # fmt: skip
 
 
@@ -134,14 +134,14 @@ def _order(ratios: Ratios, others: list[str], pair: str, what: str, source: str,
     }[pair, setting.public]
     paths = "; ".join(f"{name} {_list(ratios.medians(pair, ALGORITHMS[name]))}" for name in shown)
     return Claim(
-        PAPER, f"figure-{setting.figure}-{what}{setting.suffix}", source, says=says, printed=None,
+        PAPER, f"figure-{setting.figure}-{what}", source, says=says, printed=None,
         measured=", ".join(f"{name} {interval(values)}" for name, values in held.items()),
         verdict=order_verdict(held[own], [held[name] for name in others]),
         note=f"Smaller throughput over larger, two flows, {kind}, {setting.rate_mbps:g} Mbit/s: mean over the paths of "
         f"{_list(setting.paths(pair), 'g')} ms and 95 % interval of {_runs()}. Medians path by path: {paths}."
         + WHY.get(f"figure-{setting.figure}-{what}{setting.suffix}", ""),
         criterion=ORDER_RULE, variant=_variant(setting, shown), figure=setting.name,
-        scenarios=_names(setting, pair, shown), long=setting.long,
+        scenarios=_names(setting, pair, shown), readings=setting.readings, long=setting.long,
     )  # fmt: skip
 
 
@@ -156,7 +156,7 @@ def _variation(ratios: Ratios) -> Claim:
     verdict: Verdict = "reproduced" if all(tests) else "direction" if any(tests) else "not reproduced"
     return Claim(
         PAPER,
-        f"figure-{setting.figure}-variation{setting.suffix}",
+        f"figure-{setting.figure}-variation",
         _source(setting),
         says="Both FAST-TCP and Scalable-TCP display very large variations in fairness",
         printed=None,
@@ -170,6 +170,7 @@ def _variation(ratios: Ratios) -> Claim:
         variant=_variant(setting, spread),
         figure=setting.name,
         scenarios=_names(setting, SAME_RTT, spread),
+        readings=setting.readings,
         long=setting.long,
     )
 
@@ -200,7 +201,7 @@ def _cross(ratios: Ratios) -> Claim:
         for seed in SEEDS
     )
     return Claim(
-        PAPER, f"figure-{setting.figure}-cross-traffic{setting.suffix}", _source(setting),
+        PAPER, f"figure-{setting.figure}-cross-traffic", _source(setting),
         says="Similar behavior is observed when web traffic is present", printed=None, measured=str(measured),
         verdict=below_verdict(measured, SIMILAR),
         note=f"Mean distance, over the algorithms of the figure and both kinds of pairs, between the means of "
@@ -210,7 +211,7 @@ def _cross(ratios: Ratios) -> Claim:
         criterion=f"Our criterion: similar is {SIMILAR} or less. The whole interval: reproduced; a part of it: "
         "direction.",
         variant=_variant(setting, {**setting.algorithms(SAME_RTT), **setting.algorithms(DIFFERENT_RTT)}),
-        figure=setting.name, scenarios=names, long=setting.long,
+        figure=setting.name, scenarios=names, readings=setting.readings, long=setting.long,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
+from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, order_verdict
@@ -29,13 +30,17 @@ JITTER_S = 10.0
 class Setting:
     """A link, a path, and how long is measured."""
 
+    reading: str
     rate_mbps: float
     delay_ms: float
     seconds: float
     skipped_s: float
 
 
-SETTINGS = (Setting(250.0, 60.0, 180.0, 60.0), Setting(10.0, 80.0, 600.0, 180.0))
+SETTINGS = (
+    Setting(ambiguities.FAST_LINK, 250.0, 60.0, 180.0, 60.0),
+    Setting(ambiguities.SLOW_LINK, 10.0, 80.0, 600.0, 180.0),
+)
 
 #: All but TCP, which by symmetry has its fair share beside TCP.
 BESIDE = {name: algorithm for name, algorithm in ALGORITHMS.items() if name != "TCP"}
@@ -89,7 +94,7 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
 def _claim(setting: Setting, own: str, left: dict[str, list[float]]) -> Claim:
     apart = ", ".join(f"{name} {difference(left[own], left[name])}" for name in OTHERS)
     return Claim(
-        PAPER, f"friendliness-{ALGORITHMS[own]}-{setting.rate_mbps:g}-Mbps", "abstract and section 7",
+        PAPER, f"friendliness-{ALGORITHMS[own]}", "abstract and section 7",
         says=f"{own} has better TCP friendliness compared with High-speed TCP and Scalable TCP", printed=None,
         measured=f"{interval(left[own])}; " + ", ".join(f"{name} {interval(left[name])}" for name in OTHERS),
         verdict=order_verdict(left[own], [left[name] for name in OTHERS]),
@@ -99,6 +104,7 @@ def _claim(setting: Setting, own: str, left: dict[str, list[float]]) -> Claim:
         + WHY.get(f"{own}-{setting.rate_mbps:g}", ""),
         criterion=ORDER_RULE,
         variant=f"{'; '.join(VARIANTS[name] for name in (own, *OTHERS))}; buffer 1 BDP, delay of ours",
+        readings=(setting.reading,),
         figure="friendliness",
         scenarios=tuple(_name(setting, ALGORITHMS[name], seed) for name in (own, *OTHERS) for seed in SEEDS),
     )  # fmt: skip

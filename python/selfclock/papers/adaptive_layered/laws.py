@@ -8,6 +8,7 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
+from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -130,6 +131,7 @@ def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
         of="paper" if printed else "own",
         criterion=_similar("the whole 95 % t-interval"),
         variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp",
+        readings=(ambiguities.AT_A_QUEUE,),
         figure=FIGURE,
         scenarios=tuple(
             queue_name(held, ratio, seed)
@@ -145,7 +147,7 @@ def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
     printed = name == "altcp"
     apart, nearer = own - tcp, abs(parent - tcp) - abs(own - tcp)
     return Claim(
-        PAPER, "rtt-exponent-altcp-same-times" if printed else "rtt-exponent-k-r-on-same-times", "sections 1 and 3",
+        PAPER, "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on", "sections 1 and 3",
         says=_SAYS if printed else _OWN_SAYS, printed=None, measured=round(apart, 2),
         verdict=similar_verdict(Interval(apart, 0.0), Interval(nearer, 0.0)),
         note=f"As above, where both flows lose at the same times: ALTCP {own:.2f}, TCP {tcp:.2f}, LTCP {parent:.2f}. "
@@ -156,6 +158,7 @@ def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
            if printed else "K_R^1.5 is RTT^0.5, which is what LTCP's RTT^-2.5 lacks."),
         of="paper" if printed else "own", criterion=_similar("one run each: nothing is random"),
         variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp", figure=FIGURE,
+        readings=(ambiguities.AT_THE_SAME_TIMES,),
         scenarios=tuple(same_times_name(held, ratio) for held in (name, "reno", "ltcp") for ratio in RATIOS),
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from selfclock import style
 from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
+from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import (
     MARGIN,
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from selfclock.scenario import Scenario
 
 RATE_MBPS, RTT_MS, BUFFER = 622.0, 50.0, "0.2 bdp"
+
+#: Readings of `competition_hold`.
+HOLDS = {"drain": ambiguities.UNTIL_DRAINED, "round-trips": ambiguities.TEN_ROUND_TRIPS}
 
 #: The first flow has the link for 100 s, then both for 100 s, then the second for 100 s.
 FIRST_STOPS_S, SECOND_STARTS_S, END_S = 200.0, 100.0, 300.0
@@ -119,10 +123,6 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     return claims, [_figure(runs)]
 
 
-def _suffix(hold: str) -> str:
-    return "" if hold == "drain" else f"-{hold}"
-
-
 def _names(*firsts: str) -> tuple[str, ...]:
     return tuple(f"overlap-{first}-{seed}" for first in firsts for seed in SEEDS)
 
@@ -132,7 +132,7 @@ def _shares(hold: str, rates: list[list[float]], shares: dict[str, list[float]])
     first, second = (interval(pair[side] for pair in rates) for side in (0, 1))
     return Claim(
         PAPER,
-        f"figure-3-shares{_suffix(hold)}",
+        "figure-3-shares",
         "section 6, figure 3",
         says="Adaptive TCP shares the bandwidth fairly during the overlapping 100 seconds",
         printed="fairly",
@@ -151,6 +151,7 @@ def _shares(hold: str, rates: list[list[float]], shares: dict[str, list[float]])
         criterion="Our criterion: as fair as TCP is in its place. Reproduced if the 95 % t-interval of the paired "
         f"difference lies above -{MARGIN:.2f}, direction if it reaches above.",
         variant=f"{VARIANTS[hold]}; {DELAYED}",
+        readings=(HOLDS[hold],),
         figure="figure-3",
         scenarios=_names(hold, "tcp"),
     )
@@ -161,13 +162,14 @@ def _alone(hold: str, alone: dict[str, list[float]]) -> Claim:
     verdict: Verdict = "reproduced" if is_more(gain, [1.0] * len(gain)) else "not reproduced"
     own, tcp = interval(alone[hold]), interval(alone["tcp"])
     return Claim(
-        PAPER, f"figure-3-alone{_suffix(hold)}", "section 7",
+        PAPER, "figure-3-alone", "section 7",
         says="Adaptive TCP has faster magnitude than TCP in utilizing high bandwidth links", printed=None,
         measured=f"{interval(gain)} times: {own.mean:.0f} against {tcp.mean:.0f} Mbit/s", verdict=verdict,
         note=f"Alone, {ALONE_S[0]:g} to {ALONE_S[1]:g} s, before the overlap; {len(SEEDS)} runs.",
-        criterion=f"Our criterion: the mean ratio of the throughputs, seed by seed, is above {1 + MARGIN:.2f} and the "
+        criterion=f"Our criterion: the mean ratio of throughputs by seed is above {1 + MARGIN:.2f} and the "
         "whole 95 % t-interval above 1.",
-        variant=f"{VARIANTS[hold]}; {DELAYED}", figure="figure-3", scenarios=_names(hold, "tcp"),
+        variant=f"{VARIANTS[hold]}; {DELAYED}", readings=(HOLDS[hold],), figure="figure-3",
+        scenarios=_names(hold, "tcp"),
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import median
 
@@ -50,8 +51,13 @@ class Setting:
 
     @property
     def suffix(self) -> str:
-        """The suffix of the identifiers of its claims."""
+        """The suffix of the names of its runs."""
         return "-public" if self.public else ""
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Those of its claims."""
+        return (ambiguities.PUBLIC_SETUP if self.public else ambiguities.OWN_SETUP,)
 
     @property
     def long(self) -> bool:

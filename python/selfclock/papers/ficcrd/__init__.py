@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Findings
 from selfclock.paper_runs import Study
-from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives
+from selfclock.papers.ficcrd import fair_share, figures, limits, ns2, relatives, schemes
+from selfclock.papers.ficcrd.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "FICCRD"
 REFERENCE = "Q. Yu, M. Li, D. B. Hoang, D. D. Feng: Fair Intelligent Feedback Mechanism On TCP Based Network."
@@ -36,5 +39,6 @@ def _findings(counts: Sequence[int], scale: float, readings: Sequence[list[Any]]
     return Findings(
         claims=[claim for claims, _, _ in found for claim in claims],
         figures=[drawing for _, drawings, _ in found for drawing in drawings],
+        schemes=schemes.schemes(),
         tables=[table for _, _, tables in found for table in tables],
     )

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from selfclock.papers.ficcrd.mechanisms import Mechanism
     from selfclock.papers.ficcrd.readings import Drawn, Reading
 
-#: Two panels, each with tail drop: RD packets by number as printed, and timed ones beside them.
-_PANELS = [("RD packets by number, as printed", [0, 1, 3]), ("timed RD packets, too", [0, 2, 4])]
+#: Two panels, each with tail drop: RD packets by number alone, and timed ones beside them.
+_PANELS = [("an RD packet for 32", [0, 1, 3]), ("timed RD packets, too", [0, 2, 4])]
 
 #: The enlarged part of figure 4, s.
 DETAIL_S = (100.0, 120.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from selfclock import style
+from selfclock.papers.ficcrd import ambiguities
 from selfclock.papers.ficcrd.network import ACK_BUCKET, SECONDS, WINDOW, scenario
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ class Mechanism:
     line: str
     #: Text of `Claim.variant`.
     variant: str
+    #: The readings of its feedback and of the proportion of RD packets.
+    readings: tuple[str, ...] = ()
+    #: Those of what the text leaves open in the routers' rules.
+    settled: tuple[str, str, str] = ambiguities.SETTLED
 
     def scenario(self, suffix: str = "", **keys: Any) -> Scenario:  # noqa: ANN401 passed on
         """Return a run with it, named after it."""
@@ -46,20 +51,80 @@ TAIL_DROP = Mechanism("tail-drop", "tail drop", None, style.LOOKS["udp"].colour,
 
 _BLUE, _VERMILLION = style.LOOKS["reno"].colour, style.LOOKS["packet-pair"].colour
 
-CONTROLLED = [
-    Mechanism("window", "window, RD packets by number", BY_NUMBER, _BLUE, "-",
-              f"FICCRD, feedback = window, discovery_interval = off; {SENDERS}"),
-    Mechanism("window-timed", "window, RD packets timed too", WINDOW, _BLUE, "--",
-              f"FICCRD, defaults: feedback = window, discovery_interval = 100 ms; {SENDERS}"),
-    Mechanism("ack-bucket", "ACK bucket, RD packets by number", BUCKET, _VERMILLION, "-",
-              f"FICCRD, feedback = ack-bucket, longest_hold = 1 s, discovery_interval = off; {SENDERS}"),
-    Mechanism("ack-bucket-timed", "ACK bucket, RD packets timed too", BUCKET_TIMED, _VERMILLION, "--",
-              f"FICCRD, feedback = ack-bucket, longest_hold = 1 s, discovery_interval = 100 ms; {SENDERS}"),
-]  # fmt: skip
+#: Names of scenarios have the feedback, and what differs from an RD packet for 32.
+_FEEDBACK = (
+    (ambiguities.WINDOW, "window", BY_NUMBER, WINDOW, "feedback = window", _BLUE),
+    (
+        ambiguities.ACK_BUCKET,
+        "ACK bucket",
+        BUCKET,
+        BUCKET_TIMED,
+        "feedback = ack-bucket, longest_hold = 1 s",
+        _VERMILLION,
+    ),
+)
+
+
+def _by_number(number: int) -> list[Mechanism]:
+    suffix = "" if number == ambiguities.PROPORTIONS[0] else f"-1-in-{number}"
+    return [
+        Mechanism(
+            f"{feedback}{suffix}",
+            f"{label}, an RD packet for {number}",
+            {**router, "packets_per_discovery": number},
+            colour,
+            "-",
+            f"FICCRD, {options}, packets_per_discovery = {number}, discovery_interval = off; {SENDERS}",
+            (feedback, ambiguities.one_in(number)),
+        )
+        for feedback, label, router, _, options, colour in _FEEDBACK
+    ]
+
+
+_NUMBERED = {number: _by_number(number) for number in ambiguities.PROPORTIONS}
+_TIMED = [
+    Mechanism(
+        f"{feedback}-timed",
+        f"{label}, timed RD packets, too",
+        router,
+        colour,
+        "--",
+        f"FICCRD, {options}, discovery_interval = 100 ms; {SENDERS}",
+        (feedback, ambiguities.TIMED),
+    )
+    for feedback, label, _, router, options, colour in _FEEDBACK
+]
+
+#: Those that are drawn: each feedback with the proportions at both ends of the readings.
+CONTROLLED = [each for pair in zip(_NUMBERED[32], _TIMED, strict=True) for each in pair]
 ALL = [TAIL_DROP, *CONTROLLED]
 
-#: The paper's words with the fewest additions of ours.
-PRINTED = CONTROLLED[0]
+#: The other proportions: judged, and not drawn.
+PROPORTIONED = [each for number in ambiguities.PROPORTIONS[1:] for each in _NUMBERED[number]]
+
+#: Both default readings.
+USUAL = CONTROLLED[0]
+
+#: The routers' rules read otherwise, one at a time: judged with all sources at once, and not drawn.
+_OTHERWISE: tuple[tuple[str, str, dict[str, object], tuple[str, str, str]], ...] = (
+    ("literal", "Table 1 literally", {"rule": "literal"}, (ambiguities.LITERAL, *ambiguities.SETTLED[1:])),
+    ("icc", "Table 1 as ICC", {"rule": "icc"}, (ambiguities.AS_ICC, *ambiguities.SETTLED[1:])),
+    ("k-1s", "K = 1 s", {"rate_constant": "1 s"}, (ambiguities.OUTER_ELSE, ambiguities.K_1_S, ambiguities.SMOOTHED)),
+    ("base-rtt", "window of the base round-trip time", {"rtt": "base"}, (*ambiguities.SETTLED[:2], ambiguities.BASE)),
+)
+READ_OTHERWISE = [
+    Mechanism(
+        f"window-{name}",
+        f"window, an RD packet for 32, {label}",
+        {**BY_NUMBER, **options},
+        _BLUE,
+        "-",
+        USUAL.variant.replace("; ", f", {', '.join(f'{key} = {value}' for key, value in options.items())}; ", 1),
+        USUAL.readings,
+        settled,
+    )
+    for name, label, options, settled in _OTHERWISE
+]
 
 #: Every row about chance uses these seeds, with each packet of a source delayed at random below 10
 #: ms.

@@ -57,10 +57,11 @@ def fair_verdict(index: float, tail_drop: float) -> Verdict:
     return "direction" if index > tail_drop else "not reproduced"
 
 
-def unfair_verdict(index: float, seeds: Interval) -> Verdict:
-    """Unfair in the run of the figure and, significantly, in the seeds; in one of the two; or in neither."""
-    found = [index < FAIR, seeds.high < FAIR]
-    return "reproduced" if all(found) else "direction" if any(found) else "not reproduced"
+def unfair_verdict(index: Interval) -> Verdict:
+    """Unfair beyond chance; in the mean; or not."""
+    if index.high < FAIR:
+        return "reproduced"
+    return "direction" if index.mean < FAIR else "not reproduced"
 
 
 def overflow_verdict(lossy_seconds: int) -> Verdict:

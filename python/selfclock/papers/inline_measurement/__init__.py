@@ -16,14 +16,18 @@ from selfclock.papers.inline_measurement import (
     ns2,
     overhead,
     parameters,
+    schemes,
     table1,
     together,
 )
+from selfclock.papers.inline_measurement.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.result import Result
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "TCP with inline measurement: ICIM and the Lotka-Volterra window"
 REFERENCE = (
@@ -67,5 +71,6 @@ def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
             *ns2_claims,
         ],
         figures=[*model_figures, *drawings.findings(runs), *sweep_figures, *estimate_figures, *together_figures],
+        schemes=schemes.schemes(),
         tables=[*tables, *estimate_tables, *overhead_tables, *together_tables, *ns2_tables],
     )

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+from selfclock.papers.inline_measurement import ambiguities
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -55,10 +57,11 @@ class Estimator:
     """One form of ICIM."""
 
     label: str
-    #: Suffix of the names of its scenarios and claims.
+    #: Suffix of the names of its scenarios.
     suffix: str
     options: dict[str, object]
     text: str
+    reading: str
 
     @property
     def control(self) -> dict[str, object]:
@@ -68,13 +71,18 @@ class Estimator:
 
 #: ICIM with the corrections that make it work here, and ICIM as the thesis prints it.
 CORRECTED = Estimator(
-    "corrected", "", {}, 'ICIM corrected (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)'
+    "corrected",
+    "",
+    {},
+    'ICIM corrected (defaults: span = 1/16 RTT, reading = "line", within_interrupt = true)',
+    ambiguities.CORRECTED,
 )
 PRINTED = Estimator(
     "as printed",
     "-printed",
     {"span": 0, "reading": "edge", "within_interrupt": False},
     'ICIM as printed (span = 0, reading = "edge", within_interrupt = false)',
+    ambiguities.AS_PRINTED,
 )
 ESTIMATORS = (CORRECTED, PRINTED)
 
@@ -85,6 +93,7 @@ class Buffer:
 
     label: str
     suffix: str
+    reading: str
     #: Unit of the limit, and the space that a full segment takes in it.
     unit: str
     per_packet: int
@@ -101,8 +110,8 @@ class Buffer:
 
 #: Drop-tail queues of ns-2 count packets of any size, so a small UDP packet takes the room of a
 #: segment; a buffer of exactly one BDP counts bytes.
-PACKETS = Buffer("packets", "", "packets", 1)
-BYTES = Buffer("bytes", "-bytes", "B", 1500)
+PACKETS = Buffer("packets", "", ambiguities.PACKETS, "packets", 1)
+BYTES = Buffer("bytes", "-bytes", ambiguities.BYTES, "B", 1500)
 BUFFERS = (PACKETS, BYTES)
 
 
@@ -115,8 +124,13 @@ class Variant:
 
     @property
     def suffix(self) -> str:
-        """Suffix of the names of its scenarios and claims."""
+        """Suffix of the names of its scenarios."""
         return self.estimator.suffix + self.buffer.suffix
+
+    @property
+    def readings(self) -> tuple[str, str]:
+        """Those of its claims."""
+        return self.estimator.reading, self.buffer.reading
 
     @property
     def text(self) -> str:

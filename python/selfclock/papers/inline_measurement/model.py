@@ -41,11 +41,11 @@ def converged_s(times: list[float], series: list[list[float]], wanted: float, jo
     return float("inf") if last >= times[-1] else last - joined_s
 
 
-def findings() -> tuple[list[Claim], list[Illustration]]:
-    """Judge both figures."""
+def findings(gamma: float = GAMMA) -> tuple[list[Claim], list[Illustration]]:
+    """Judge both figures, with a coefficient of competition."""
     claims, figures = [], []
     for number, what, (joins, seconds) in ((1, "two", TWO), (2, "ten", TEN)):
-        times, series = populations(joins, seconds=seconds, step_s=STEP_S)
+        times, series = populations(joins, seconds=seconds, step_s=STEP_S, gamma=gamma)
         last = [values[-1] for values in series]
         wanted = limit(len(joins))
         worst = max((abs(value - wanted), value) for value in last)[1]

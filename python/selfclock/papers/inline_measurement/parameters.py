@@ -13,7 +13,7 @@ from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, dashes, label_sides
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement import ambiguities, verdicts
 from selfclock.papers.inline_measurement.drawings import changes, queue, window
 from selfclock.papers.inline_measurement.mechanisms import (
     BYTES,
@@ -68,8 +68,18 @@ class Sweep:
     large: bool = False
 
     @property
+    def readings(self) -> tuple[str, ...]:
+        """Those of its claims, without that of UDP's packets."""
+        return self.variant.readings
+
+    @property
+    def udp(self) -> str:
+        """Reading of UDP's packets, which only losses depend on."""
+        return ambiguities.LARGE if self.large else ambiguities.MIX
+
+    @property
     def suffix(self) -> str:
-        """Suffix of the names of its scenarios and claims."""
+        """Suffix of the names of its scenarios."""
         return self.variant.suffix + (LARGE if self.large else "")
 
     def name(self, value: float) -> str:
@@ -149,7 +159,7 @@ def _exact_k_claim(runs: Mapping[str, Result], estimator: Estimator, scale: floa
         off.append(mean_between(series, "cwnd_bytes", end - last, end) / 1460 / (limit_packets(free) / SCALE) - 1)
     return Claim(
         PAPER,
-        name,
+        "exact-k",
         "equation 14 with the true K; reference 10 assumed it",
         says="with K given, the window follows what is available",
         printed=None,
@@ -160,6 +170,7 @@ def _exact_k_claim(runs: Mapping[str, Result], estimator: Estimator, scale: floa
         if estimator is PRINTED
         else "Mean window of the last 10 s of each period over equation 14.",
         of="own",
+        readings=(estimator.reading,),
         criterion="within 5 % in every period; direction within 10 %",
         variant=f'lotka-volterra, {estimator.text}; physical = "oracle"; {BYTES.text}; {TENTH}',
         scenarios=(name,),
@@ -200,7 +211,7 @@ def _gamma(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
     return [
         Claim(
             PAPER,
-            f"figure-8-limit{sweep.suffix}",
+            "figure-8-limit",
             "section 4.2.1, equation 14",
             says="the window converges to {(1 - gamma) K + gamma A} tau",
             printed=f"{', '.join(f'{each:.0f}' for each in wanted)} packets, from equation 14",
@@ -209,13 +220,14 @@ def _gamma(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
             note=f"Mean window, 50 to 70 s; {off:.1%} off at most. The limit is the fixed point of the window's own "
             "rule for A and K as measured, so what this judges is the measurement.",
             criterion="our criterion: within 5 % for every gamma; direction within 10 %",
+            readings=sweep.readings,
             variant=sweep.text,
             figure="figure-8",
             scenarios=sweep.names,
         ),
         Claim(
             PAPER,
-            f"figure-9-queue{sweep.suffix}",
+            "figure-9-queue",
             "section 4.2.1, figure 9",
             says="as gamma decreases the queue becomes larger",
             printed="The converged window size increases as γ decrease, then the queue size of the bottleneck link "
@@ -225,6 +237,7 @@ def _gamma(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
             note="Mean queue, 50 to 70 s, packets, UDP's among them.",
             unit="packets",
             criterion="our criterion: 5 % larger with every step; direction: from the largest to the smallest gamma",
+            readings=sweep.readings,
             variant=sweep.text,
             figure="figure-9",
             scenarios=sweep.names,
@@ -237,7 +250,7 @@ def _loss(sweep: Sweep, results: list[Result]) -> Claim:
     lost = [drops(result) for result in results]
     return Claim(
         PAPER,
-        f"figure-9-loss{sweep.suffix}",
+        "figure-9-loss",
         "section 4.2.1",
         says="a small gamma causes packet losses when little is available",
         printed="when the available bandwidth is small, the performance ... deteriorates because of causing packet "
@@ -246,6 +259,7 @@ def _loss(sweep: Sweep, results: list[Result]) -> Claim:
         verdict="reproduced" if lost[0] > lost[-1] == 0 else "direction" if lost[0] > lost[-1] else "not reproduced",
         note="Drops, UDP's among them.",
         criterion="our criterion: drops at the smallest gamma, none at 0.9; direction: more at the smallest",
+        readings=(*sweep.readings, sweep.udp),
         variant=sweep.text,
         figure="figure-9",
         scenarios=sweep.names,
@@ -262,7 +276,7 @@ def _epsilon(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
     return [
         Claim(
             PAPER,
-            f"figure-10-speed{sweep.suffix}",
+            "figure-10-speed",
             "section 4.2.2, figure 10",
             says="as epsilon becomes larger the window converges faster",
             printed="as ϵ becomes larger, the window size converges faster",
@@ -278,13 +292,14 @@ def _epsilon(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
             unit="s",
             criterion="our criterion: every window within 5 % of equation 14 from 50 to 70 s, and 5 % faster with "
             "every step; direction: faster from the smallest to the largest epsilon",
+            readings=sweep.readings,
             variant=sweep.text,
             figure="figure-10",
             scenarios=sweep.names,
         ),
         Claim(
             PAPER,
-            f"figure-11-queue{sweep.suffix}",
+            "figure-11-queue",
             "section 4.2.2, figure 11",
             says="the queue does not become larger when epsilon becomes greater",
             printed="the queue length does not become larger when ϵ become greater",
@@ -294,6 +309,7 @@ def _epsilon(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
             + ("" if converges else " The link is not full, which says nothing in favour of the print."),
             unit="packets",
             criterion="our criterion: for epsilon from 1.95 at most 20 % above the median; direction 40 %",
+            readings=sweep.readings,
             variant=sweep.text,
             figure="figure-11",
             scenarios=sweep.names,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -64,6 +65,12 @@ class Column:
             verdicts.mark_delay(self.delay),
             verdicts.mark_response(self.response_s),
         ]
+
+    @property
+    def values(self) -> list[float]:
+        """The figures as numbers, in the order of `ROWS`."""
+        response = math.inf if self.response_s is None else self.response_s
+        return [self.throughput, self.loss, float(self.mechanism.path_parameters), self.delay, response]
 
     @property
     def figures(self) -> list[str]:
@@ -145,7 +152,7 @@ def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
     defined = sum(column.marks[settings] != column.mechanism.marks[settings] for column in columns)
     return Claim(
         PAPER,
-        f"table-1{variant.suffix}",
+        "table-1",
         "table 1",
         says="marks of six mechanisms in five of the table's six rows",
         printed=f"{len(pairs)} marks (of 37: the seven of the row 'ease of process' are not judged)",
@@ -155,6 +162,7 @@ def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
         f"the {len(pairs) - same} others are in the row 'parameter settings', which counts parameters in segments.",
         criterion="our criterion: every mark the same by the thresholds under the table, which were set before the "
         "runs; direction from two thirds of them",
+        readings=variant.readings,
         variant=_variant(variant),
         figure="figure-7a",
         scenarios=_scenarios(variant),
@@ -173,7 +181,7 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
     )
     return Claim(
         PAPER,
-        f"table-1-superior{variant.suffix}",
+        "table-1-superior",
         "section 5",
         says="it is superior to the others in throughput and queue, with almost no loss",
         printed="superior to other existing TCP congestion control mechanisms, in terms of enough throughput and small "
@@ -186,10 +194,30 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
         "higher loss and delay of figures 6 and 7, as in table 1.",
         criterion="our criterion: throughput at most 0.01 below the best of the others, loss rate below 1e-4 and no "
         "higher than theirs, queueing delay at most half of the shortest of theirs; direction: some of the three",
+        readings=variant.readings,
         variant=_variant(variant),
         figure="figure-7a",
         scenarios=_scenarios(variant),
     )
+
+
+def best_thresholds(values: Sequence[float], marks: Sequence[str], *, rising: bool) -> tuple[int, str]:
+    """Return how many marks any two thresholds can reproduce, and thresholds that do; good is high if `rising`."""
+    order = sorted(range(len(values)), key=lambda at: -values[at] if rising else values[at])
+    best, cuts = -1, (0, 0)
+    for good in range(len(values) + 1):
+        for fair in range(good, len(values) + 1):
+            given = [verdicts.GOOD] * good + [verdicts.FAIR] * (fair - good) + [verdicts.BAD] * (len(values) - fair)
+            same = sum(mark == marks[at] for mark, at in zip(given, order, strict=True))
+            if same > best:
+                best, cuts = same, (good, fair)
+    word = "from" if rising else "to"
+    told = [
+        f"{mark} {word} {values[order[cut - 1]]:.2g}"
+        for mark, cut, before in ((verdicts.GOOD, cuts[0], 0), (verdicts.FAIR, cuts[1], cuts[0]))
+        if cut > before
+    ]
+    return best, ", ".join(told) or "none"
 
 
 def _grid(columns: Sequence[Column], variant: Variant) -> Table:
@@ -198,7 +226,12 @@ def _grid(columns: Sequence[Column], variant: Variant) -> Table:
         cells = [
             f"{each.marks[number]} (thesis {each.mechanism.marks[number]}) {each.figures[number]}" for each in columns
         ]
-        rows.append([row, *cells])
+        best, thresholds = best_thresholds(
+            [each.values[number] for each in columns],
+            [each.mechanism.marks[number] for each in columns],
+            rising=row == "throughput",
+        )
+        rows.append([row, *cells, f"{best} of {len(columns)}: {thresholds}"])
     return Table(
         f"Table 1, ICIM {variant.estimator.label}, buffer in {variant.buffer.label}",
         "Throughput: goodput over what is available, the lower of figure 7 and of figure 6 without a threshold: from "
@@ -208,6 +241,6 @@ def _grid(columns: Sequence[Column], variant: Variant) -> Table:
         "time until 95 % of the increase at 30 s is used: below 3 s ○, below 20 s △. Else ×. The row 'ease of "
         "process' (proposed △ and ×, Reno and Scalable ○, the others △) is a judgement, and nothing that can be "
         "measured stands behind it.",
-        ["", *(each.mechanism.label for each in columns)],
+        ["", *(each.mechanism.label for each in columns), "most marks that any thresholds agree in"],
         rows,
     )

@@ -60,6 +60,11 @@ def at_least(measured: float, limit: float) -> Verdict:
     return "direction" if measured >= 1 - 2 * (1 - limit) else "not reproduced"
 
 
+def if_full(part: float, verdict: Verdict) -> Verdict:
+    """A short queue or no loss is nothing on a link that is not used."""
+    return verdict if part >= 1 - 2 * (1 - FULL) else "not reproduced"
+
+
 def order(values: list[float], *, rising: bool, margin: float = MARGIN) -> Verdict:
     """Each value differs from the previous by the margin in the right direction; or the last from the first."""
     if not rising:

@@ -15,12 +15,16 @@ from selfclock.papers.packet_pair import (
     figure_06,
     figures,
     ladders,
+    schemes,
     tables,
 )
+from selfclock.papers.packet_pair.ambiguities import AMBIGUITIES
 from selfclock.papers.packet_pair.spread import RUNS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "Packet-pair TCP"
 REFERENCE = "Y. Nishida, O. Nakamura, J. Murai: New Congestion Control mechanism for TCP with Packet Pair scheme."
@@ -33,36 +37,53 @@ def study(*, full: bool = False) -> Study:  # noqa: ARG001
         Part(ensemble.scenarios(), ensemble.segments_of_run),
         Part(behaviour.scenarios(), ensemble.course_of_run),
         Part(baselines.scenarios(), ensemble.segments_of_run),
+        Part(ensemble.control_scenarios(), ensemble.segments_of_run),
         Part(ensemble.single_scenarios()),
-        Part([figure_05.scenario()], figure_05.events),
+        Part(figure_05.scenarios(), figure_05.events),
         Part(figure_06.long_scenarios(), figure_06.coverage),
     ]
     return Study(parts, _findings)
 
 
 def _findings(results: Sequence[list[Any]]) -> Findings:
-    runs, counts, beside, competitors, alone, (slow_start,), covered = results
+    runs, counts, beside, competitors, fine, alone, slow_starts, covered = results
     courses = ensemble.courses(runs)
     others = behaviour.sorted_runs(beside)
-    unthinned = [len(run.sent) for run in others[2]]
     ensembles = ensemble.ensembles(courses, counts)
-    headline, start_only = ensembles[:2]
+    headline = next(one for one in ensembles if one.setting is ensemble.HEADLINE)
+    start_only = next(one for one in ensembles if one.setting is ensemble.START_ONLY)
+    first, controls = next(iter(courses)), ensemble.controls(fine)
     single = {experiment.figure: result for experiment, result in zip(ensemble.EXPERIMENTS, alone, strict=True)}
     both_sides = figure_06.ladder(single[13])
+    judged = [
+        claim
+        for reading, own in zip(courses, ensembles, strict=False)
+        for claim in (
+            *claims.counts_and_gains(
+                reading, own, controls[reading], single, [len(run.sent) for run in others[reading][2]]
+            ),
+            *behaviour.claims(reading, courses[reading], others[reading]),
+        )
+    ]
     return Findings(
         claims=[
-            *claims.counts_and_gains(headline, start_only, single, unthinned),
-            *behaviour.claims(courses, others),
-            *figure_05.claims(slow_start),
+            *judged,
+            *(
+                claim
+                for readings, found in zip(figure_05.READ, slow_starts, strict=True)
+                for claim in figure_05.claims(readings, found)
+            ),
             *figure_06.claims(both_sides, covered),
         ],
         figures=[
-            *figures.sequences(single, courses),
-            *figures.comparisons(courses),
-            figures.bursts(others[: len(behaviour.AGGREGATED)]),
-            ladders.slow_start(slow_start),
+            *figures.sequences(single, courses[first]),
+            *figures.comparisons(courses[first]),
+            figures.histograms(courses),
+            figures.bursts(others[first][: len(behaviour.AGGREGATED)]),
+            ladders.slow_start(slow_starts[0]),
             ladders.both_sides(both_sides),
         ],
+        schemes=schemes.schemes(),
         tables=[
             tables.distribution(
                 "Segments sent",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,14 @@ from selfclock.papers.packet_pair.ensemble import (
     BOTH_SIDES,
     EXPERIMENTS,
     HEADLINE,
+    READ,
+    SEEDS,
     Experiment,
     Run,
     Setting,
     names,
     scenario,
+    scenario_name,
     with_seeds,
 )
 from selfclock.papers.packet_pair.spread import RUNS, Spread
@@ -44,40 +48,55 @@ BURST = 3
 #: "Not affected": at most one segment in twenty leaves in a burst.
 UNAFFECTED_SHARE = 0.05
 
-#: Figures 8 and 9 with an ACK for every segment.
-_UNDELAYED = Setting("", "every-segment-acknowledged", ["transport.delayed_ack=off"])
-
 #: Normal TCP with an ACK for every fourth segment, and the new TCP with and without d.
 AGGREGATED = [
-    (Setting("", "reno-ack-every-4"), Experiment(10, ASYMMETRIC, 20, "Reno, an ACK for four segments",
-                                                overrides=["transport.delayed_ack.every=4"])),
-    (Setting("", "both-sides-d"), Experiment(10, ASYMMETRIC, 20, "both sides, d", BOTH_SIDES, fine_timer=True)),
-    (Setting("", "both-sides-ack-every-2"),
+    ("reno-ack-every-4", Experiment(10, ASYMMETRIC, 20, "Reno, an ACK for four segments",
+                                    overrides=["transport.delayed_ack.every=4"])),
+    ("both-sides-d", Experiment(10, ASYMMETRIC, 20, "both sides, d", BOTH_SIDES, fine_timer=True)),
+    ("both-sides-ack-every-2",
      Experiment(10, ASYMMETRIC, 20, "both sides, d = 2", f'{BOTH_SIDES}, ack_ratio = "rfc4782"', fine_timer=True)),
 ]  # fmt: skip
 
 
-def scenarios() -> list[Scenario]:
-    """Return the runs with aggregated ACKs, then those with an ACK for every segment, each with every seed."""
-    undelayed = [(_UNDELAYED, experiment) for experiment in EXPERIMENTS[:2]]
-    every = [*AGGREGATED, *undelayed]
-    return [run for setting, experiment in every for run in with_seeds(scenario(experiment, setting))]
-
-
-def sorted_runs(runs: Sequence[Run]) -> list[list[Run]]:
-    """Sort the runs of `scenarios` by experiment: those of `AGGREGATED`, then Reno and the new TCP with every ACK."""
-    return [list(runs[place : place + RUNS]) for place in range(0, len(runs), RUNS)]
-
-
-def claims(courses: Mapping[int, Sequence[Run]], others: Sequence[Sequence[Run]]) -> list[Claim]:
-    """Return the claims on the course of a connection; `others` are the runs of `scenarios`."""
-    with_aggregated, undelayed = others[: len(AGGREGATED)], others[len(AGGREGATED) :]
+def _experiments(reading: str) -> list[tuple[Setting, Experiment]]:
+    """Those with aggregated ACKs, and figures 8 and 9 with an ACK for every segment."""
+    read = READ[reading]
+    suffix = "" if read is HEADLINE else f"-{reading}"
+    undelayed = replace(read, name=f"every-segment-acknowledged{suffix}", overrides=["transport.delayed_ack=off"])
     return [
-        _slower(courses[8], courses[9], undelayed),
-        _smooth(courses[8], courses[9]),
-        _bursts(*with_aggregated[:2]),
-        _unaffected(*with_aggregated[1:]),
+        *((replace(read, name=f"{name}{suffix}"), experiment) for name, experiment in AGGREGATED),
+        *((undelayed, experiment) for experiment in EXPERIMENTS[:2]),
     ]
+
+
+def scenarios() -> list[Scenario]:
+    """Return the runs with aggregated ACKs, then those with an ACK for every segment; by reading, with every seed."""
+    return [
+        run
+        for reading in READ
+        for setting, experiment in _experiments(reading)
+        for run in with_seeds(scenario(experiment, setting))
+    ]
+
+
+def sorted_runs(runs: Sequence[Run]) -> dict[str, list[list[Run]]]:
+    """Sort the runs of `scenarios` by reading and experiment."""
+    rest = iter(runs)
+    return {reading: [[next(rest) for _ in SEEDS] for _ in _experiments(reading)] for reading in READ}
+
+
+def claims(reading: str, courses: Mapping[int, Sequence[Run]], others: Sequence[Sequence[Run]]) -> list[Claim]:
+    """Return the claims on the course of a connection under a reading; `others` are its runs of `scenarios`."""
+    setting = READ[reading]
+    with_aggregated, undelayed = others[: len(AGGREGATED)], others[len(AGGREGATED) :]
+    scenarios_of = tuple(scenario_name(experiment, own) for own, experiment in _experiments(reading))
+    found = [
+        _slower(setting, courses[8], courses[9], undelayed),
+        _smooth(setting, courses[8], courses[9]),
+        replace(_bursts(setting, *with_aggregated[:2]), scenarios=scenarios_of[:2]),
+        replace(_unaffected(setting, *with_aggregated[1:]), scenarios=scenarios_of[1:3]),
+    ]
+    return [replace(claim, readings=(reading,)) for claim in found]
 
 
 def slow_start_percent(reno: Run, new: Run) -> float:
@@ -99,7 +118,7 @@ def slower_verdict(difference: Spread) -> Verdict:
     return "direction" if low < 0 and high < 0 else "not reproduced"
 
 
-def _slower(reno: Sequence[Run], new: Sequence[Run], undelayed: Sequence[Sequence[Run]]) -> Claim:
+def _slower(setting: Setting, reno: Sequence[Run], new: Sequence[Run], undelayed: Sequence[Sequence[Run]]) -> Claim:
     difference = Spread.of(slow_start_percent(*pair) for pair in zip(reno, new, strict=True))
     without = Spread.of(slow_start_percent(*pair) for pair in zip(*undelayed, strict=True))
     later = Spread.of(sent_percent(*pair, SLOW_START_OVER_S) for pair in zip(reno, new, strict=True))
@@ -122,9 +141,9 @@ def _slower(reno: Sequence[Run], new: Sequence[Run], undelayed: Sequence[Sequenc
         of="paper",
         criterion=f"Our criterion: the 95 % interval of the median is at or below {SLOWER_PERCENT:g} %; direction "
         "if it is below 0.",
-        variant=variants.SENDER_ONLY,
+        variant=f"{variants.SENDER_ONLY} {setting.randomness}",
         figure="comparison-symmetric",
-        scenarios=names(HEADLINE, 8, 9),
+        scenarios=names(setting, 8, 9),
     )
 
 
@@ -141,7 +160,7 @@ def smooth_verdict(*, new: int, reno: int) -> Verdict:
     return "direction" if more else "not reproduced"
 
 
-def _smooth(reno: Sequence[Run], new: Sequence[Run]) -> Claim:
+def _smooth(setting: Setting, reno: Sequence[Run], new: Sequence[Run]) -> Claim:
     silences = [Spread.of(map(longest_silence, runs)) for runs in (reno, new)]
     smooth = [sum(silence < SILENCE_S for silence in spread.values) for spread in silences]
     drops = [Spread.of(len(run.drops) for run in runs).mean for runs in (reno, new)]
@@ -161,9 +180,9 @@ def _smooth(reno: Sequence[Run], new: Sequence[Run]) -> Claim:
         criterion="Our criterion: more than half of the runs of the new TCP pass without the silence of a "
         "retransmission timeout (1 s), and at least a tenth of the runs more than of Reno's; direction if only the "
         "latter.",
-        variant=variants.SENDER_ONLY,
+        variant=f"{variants.SENDER_ONLY} {setting.randomness}",
         figure="figure-9",
-        scenarios=names(HEADLINE, 8, 9),
+        scenarios=names(setting, 8, 9),
     )
 
 
@@ -182,7 +201,7 @@ def burst_verdict(*, new: float, normal: float) -> Verdict:
     return "direction" if new <= normal / 2 else "not reproduced"
 
 
-def _bursts(normal: Sequence[Run], new: Sequence[Run]) -> Claim:
+def _bursts(setting: Setting, normal: Sequence[Run], new: Sequence[Run]) -> Claim:
     shares = [Spread.of(map(burst_share, runs)) for runs in (normal, new)]
     largest = [max(len(list(group)) for run in runs for _, group in groupby(run.sent)) for runs in (normal, new)]
     return Claim(
@@ -201,9 +220,8 @@ def _bursts(normal: Sequence[Run], new: Sequence[Run]) -> Claim:
         of="paper",
         criterion=f"Our criterion: at most {UNAFFECTED_SHARE:.0%} of the new TCP's segments leave in bursts, and at "
         f"least {2 * UNAFFECTED_SHARE:.0%} of Reno's; direction if at most half as many as of Reno's.",
-        variant=f"{variants.BOTH_SIDES} Reno with delayed_ack.every = 4.",
+        variant=f"{variants.BOTH_SIDES} {setting.randomness} Reno with delayed_ack.every = 4.",
         figure="bursts",
-        scenarios=tuple(run.name for run in _first_runs()[:2]),
     )
 
 
@@ -215,7 +233,7 @@ def unaffected_verdict(difference: Spread) -> Verdict:
     return "direction" if high >= SLOWER_PERCENT else "not reproduced"
 
 
-def _unaffected(aggregated_runs: Sequence[Run], others: Sequence[Run]) -> Claim:
+def _unaffected(setting: Setting, aggregated_runs: Sequence[Run], others: Sequence[Run]) -> Claim:
     difference = Spread.of(
         100 * (len(run.sent) / len(other.sent) - 1) for run, other in zip(aggregated_runs, others, strict=True)
     )
@@ -234,11 +252,6 @@ def _unaffected(aggregated_runs: Sequence[Run], others: Sequence[Run]) -> Claim:
         of="paper",
         criterion=f"Our criterion: the 95 % interval of the median is at or above {SLOWER_PERCENT:g} %; direction "
         "if part of it is.",
-        variant=f"{variants.BOTH_SIDES} The other: ack_ratio = rfc4782, which is 2 on this path.",
+        variant=f"{variants.BOTH_SIDES} {setting.randomness} The other: ack_ratio = rfc4782, which is 2 on this path.",
         figure="bursts",
-        scenarios=tuple(run.name for run in _first_runs()[1:]),
     )
-
-
-def _first_runs() -> list[Scenario]:
-    return [scenario(experiment, setting) for setting, experiment in AGGREGATED]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import polars as pl
 
+from selfclock.papers.packet_pair import ambiguities
 from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from selfclock.result import Result
 
@@ -67,6 +68,12 @@ EXPERIMENTS = [
     Experiment(13, ASYMMETRIC, 20, "packet-pair, both sides", BOTH_SIDES, fine_timer=True),
 ]
 
+#: The control of a gain: Reno with the new TCP's retransmission timer, and no packet pair.
+CONTROLS = {
+    8: Experiment(8, SYMMETRIC, 10, "Reno with the timer of 10 ms", fine_timer=True),
+    11: Experiment(11, ASYMMETRIC, 20, "Reno with the timer of 10 ms", fine_timer=True),
+}
+
 #: The baseline figure of each figure's gain.
 BASELINE = {9: 8, 12: 11, 13: 11}
 
@@ -80,8 +87,14 @@ class Setting:
     name: str
     overrides: Sequence[str] = ()
     packet_pair: Sequence[str] = ()
-    #: Whether every packet has a random delay on the sender's link.
-    random_delay: bool = True
+    #: The largest random delay of a packet on the sender's link; empty without.
+    delay: str = "0.1 ms"
+
+    @property
+    def randomness(self) -> str:
+        """For a claim's variant."""
+        every = f"Every packet is delayed by up to {self.delay} at random on the sender's link, and the start"
+        return f"{every if self.delay else 'The start is delayed'} by up to 1 s."
 
 
 #: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its
@@ -90,14 +103,17 @@ FINE_TIMER = "transport.timer.granularity=10 ms"
 
 #: A start offset only shifts a flow against the coarse clocks. A random delay of every packet
 #: (overhead_ in ns-2) also breaks the phase effects of the queue.
-RANDOM_DELAY = ('network.sink_access={ rate = "10 Mbps", delay = "5 ms" }', "network.access.jitter=10 ms")
+SINK_ACCESS = 'network.sink_access={ rate = "10 Mbps", delay = "5 ms" }'
 
 HEADLINE = Setting("as in the claims", "random-delay")
-START_ONLY = Setting("no random delay: a random start alone", "random-start", random_delay=False)
+TEN_MS = Setting("random delay of 10 ms", "random-delay-10-ms", delay="10 ms")
+START_ONLY = Setting("no random delay: a random start alone", "random-start", delay="")
+
+#: Settings that are readings: every row on the fifty runs is judged under each.
+READ = {ambiguities.TIES: HEADLINE, ambiguities.TEN_MS: TEN_MS, ambiguities.START_ALONE: START_ONLY}
 
 SETTINGS = [
-    HEADLINE,
-    START_ONLY,
+    *READ.values(),
     Setting("packets of 512 B", "packets-of-512", ["transport.mss=472 B"]),
     Setting("packets of 1460 B", "packets-of-1460", ["transport.mss=1420 B"]),
     Setting("receive window 20 segments", "receive-window-20", ["transport.receive_window=20 segments"]),
@@ -148,7 +164,7 @@ def scenario(experiment: Experiment, setting: Setting, *extra: str) -> Scenario:
         f"name={scenario_name(experiment, setting)}",
         f"flow.0.congestion_control={experiment.control}",
         *experiment.overrides,
-        *(RANDOM_DELAY if setting.random_delay else ()),
+        *((SINK_ACCESS, f"network.access.jitter={setting.delay}") if setting.delay else ()),
         *setting.overrides,
     ]
     if experiment.fine_timer:
@@ -231,41 +247,73 @@ def course_of_run(result: Result) -> Run:
 
 
 def course_scenarios() -> list[Scenario]:
-    """Return every experiment of the claims with every seed."""
-    return [run for experiment in EXPERIMENTS for run in with_seeds(scenario(experiment, HEADLINE))]
-
-
-def courses(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Sort the runs of the claims by figure."""
-    return {
-        experiment.figure: list(runs[place * RUNS : (place + 1) * RUNS]) for place, experiment in enumerate(EXPERIMENTS)
-    }
-
-
-def scenarios() -> list[Scenario]:
-    """Return every experiment under every setting other than that of the claims, in order, with every seed."""
+    """Return every experiment under every reading, with every seed."""
     return [
         run
-        for setting in SETTINGS[1:]
+        for setting in READ.values()
         for experiment in EXPERIMENTS
         for run in with_seeds(scenario(experiment, setting))
     ]
 
 
-def ensembles(of_claims: dict[int, list[Run]], segments: Sequence[int]) -> list[Ensemble]:
-    """Sort the counts by setting; the setting of the claims comes first."""
+def courses(runs: Sequence[Run]) -> dict[str, dict[int, list[Run]]]:
+    """Sort the runs of `course_scenarios` by reading and figure."""
+    rest = iter(runs)
+    return {reading: {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS} for reading in READ}
+
+
+def _control_setting(reading: str) -> Setting:
+    return replace(READ[reading], name=f"same-timer-{READ[reading].name}")
+
+
+def control_scenarios() -> list[Scenario]:
+    """Return the controls under every reading, with every seed."""
+    return [
+        run
+        for reading in READ
+        for experiment in CONTROLS.values()
+        for run in with_seeds(scenario(experiment, _control_setting(reading)))
+    ]
+
+
+def control_names(reading: str, figure: int) -> tuple[str, ...]:
+    """Return the name of a control's scenario."""
+    return (scenario_name(CONTROLS[figure], _control_setting(reading)),)
+
+
+def controls(segments: Sequence[int]) -> dict[str, dict[int, list[int]]]:
+    """Sort the counts of `control_scenarios` by reading and figure."""
+    rest = iter(segments)
+    return {reading: {figure: [next(rest) for _ in SEEDS] for figure in CONTROLS} for reading in READ}
+
+
+def scenarios() -> list[Scenario]:
+    """Return every experiment under every setting that is no reading, in order, with every seed."""
+    return [
+        run
+        for setting in SETTINGS[len(READ) :]
+        for experiment in EXPERIMENTS
+        for run in with_seeds(scenario(experiment, setting))
+    ]
+
+
+def ensembles(of_readings: Mapping[str, dict[int, list[Run]]], segments: Sequence[int]) -> list[Ensemble]:
+    """Sort the counts by setting; the readings come first."""
     rest = iter(segments)
     return [
-        Ensemble(HEADLINE, {figure: [len(run.sent) for run in runs] for figure, runs in of_claims.items()}),
+        *(
+            Ensemble(READ[reading], {figure: [len(run.sent) for run in runs] for figure, runs in by_figure.items()})
+            for reading, by_figure in of_readings.items()
+        ),
         *(
             Ensemble(setting, {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS})
-            for setting in SETTINGS[1:]
+            for setting in SETTINGS[len(READ) :]
         ),
     ]
 
 
 #: The runs that the paper's figures show: from time 0, without randomness.
-FROM_TIME_0 = Setting("from time 0", "from-time-0", random_delay=False)
+FROM_TIME_0 = Setting("from time 0", "from-time-0", delay="")
 
 
 def single_scenarios() -> list[Scenario]:

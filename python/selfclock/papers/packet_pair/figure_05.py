@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from selfclock.claims import Claim, Verdict, within
-from selfclock.papers.packet_pair import variants
+from selfclock.papers.packet_pair import ambiguities, variants
 from selfclock.papers.packet_pair.claims import PAPER
 from selfclock.scenario import Scenario
 from selfclock.series import packet_record
@@ -52,10 +52,29 @@ class Events:
     intervals: list[int]
 
 
-def scenario() -> Scenario:
-    """Return its scenario."""
+#: Readings of growth and propagation: the default, and each of the others alone.
+READ = {
+    (ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (),
+    (ambiguities.ACKNOWLEDGED, ambiguities.WITH_TRANSMISSION): ("transport.byte_counting=true",),
+    (ambiguities.PER_ACK, ambiguities.PROPAGATION_ALONE): (
+        "network.link.0.delay=100 ms",
+        "network.link.1.delay=100 ms",
+    ),
+}
+
+
+def scenarios() -> list[Scenario]:
+    """Return its scenario under each of `READ`."""
     text = (resources.files(__package__) / "figure_05.toml").read_text(encoding="utf-8")
-    return Scenario.parse(text, "figure_05.toml")
+    return [
+        Scenario.parse(text, "figure_05.toml", [*overrides, f"name={_name(readings)}"])
+        for readings, overrides in READ.items()
+    ]
+
+
+def _name(readings: tuple[str, ...]) -> str:
+    changed = [reading for reading, usual in zip(readings, next(iter(READ)), strict=True) if reading != usual]
+    return "-".join([NAME, *changed])
 
 
 def events(result: Result) -> Events:
@@ -79,8 +98,15 @@ def events(result: Result) -> Events:
     )
 
 
-def claims(found: Events) -> list[Claim]:
-    """Return one claim per printed event."""
+def claims(readings: tuple[str, str], found: Events) -> list[Claim]:
+    """Return one claim per printed event, under readings of growth and propagation."""
+    changed = "; ".join([variants.LADDER, *READ[readings]])
+    return [
+        replace(claim, readings=readings, scenarios=(_name(readings),), variant=changed) for claim in _claims(found)
+    ]
+
+
+def _claims(found: Events) -> list[Claim]:
     sent = sorted([*found.pairs, *found.shaped])
     return [
         *(_event(f"figure-5-pair-{time:.3f}", "a pair is sent", time, found.pairs) for time in PAIRS_S),
@@ -123,8 +149,7 @@ def _event(claim: str, what: str, printed: float, times: list[float], note: str 
         printed=printed,
         measured=None if nearest is None else round(nearest, 4),
         verdict="reproduced" if _agrees(printed, nearest) else "not reproduced",
-        note="The nearest such event, if 100 ms each way include a transmission, as the printed times imply. "
-        f"{note}".rstrip(),
+        note=f"The nearest such event. {note}".rstrip(),
         unit="s",
         of="paper",
         criterion=_TOLERANCE,

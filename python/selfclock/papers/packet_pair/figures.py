@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 from selfclock import style
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
-from selfclock.papers.drawing import bars, quartiles
+from selfclock.papers.drawing import COLOURS, PRINTED_LINE, bars, quartiles
+from selfclock.papers.packet_pair.ambiguities import AMBIGUITIES
 from selfclock.papers.packet_pair.behaviour import AGGREGATED
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
 from selfclock.papers.packet_pair.ensemble import (
     EXPERIMENTS,
     FROM_TIME_0,
     HEADLINE,
+    READ,
     Experiment,
     Run,
     names,
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from selfclock.result import Result
 
 BOTTLENECK = "bottleneck"
+
+#: Segments of a bin of a histogram.
+BIN = 20
 
 #: Points of a band over the runs.
 _STEPS = 200
@@ -132,6 +137,33 @@ def _comparison(
     return Illustration(title, caption, figure, id=identifier, scenarios=names(HEADLINE, *numbers))
 
 
+def histograms(courses: Mapping[str, Mapping[int, Sequence[Run]]]) -> Illustration:
+    """Return how often each number of segments was sent, under every reading of what is random."""
+    figure = Figure(len(EXPERIMENTS), y="runs", x="segments sent in the figure's time", height=9.0)
+    colours = dict(zip(courses, COLOURS, strict=False))
+    names_of = {one.id: one.name for each in AMBIGUITIES for one in each.readings}
+    for panel, experiment in zip(figure.column, EXPERIMENTS, strict=True):
+        counts = {reading: [len(run.sent) for run in own[experiment.figure]] for reading, own in courses.items()}
+        last = max(max(own) for own in counts.values()) // BIN + 1
+        heights = {
+            reading: [sum(count // BIN == number for count in own) for number in range(last)]
+            for reading, own in counts.items()
+        }
+        series = {names_of[reading]: (colours[reading], own) for reading, own in heights.items()}
+        bars(panel, series)
+        panel.rule("x", PRINTED_COUNTS[experiment.figure] / BIN - 0.5, label="printed", **PRINTED_LINE)
+        panel.x.names = {number: str(round((number + 0.5) * BIN)) for number in range(0, last, max(1, last // 8))}
+        panel.title = f"Figure {experiment.figure}: {experiment.label}"
+    caption = (
+        f"Runs by segments sent, in bins of {BIN}, {RUNS} under each reading. A mean says little where there are two "
+        "groups: a timeout more or less, and another one a second later."
+    )
+    runs = tuple(
+        name for setting in READ.values() for name in names(setting, *(experiment.figure for experiment in EXPERIMENTS))
+    )
+    return Illustration("How often how many segments are sent", caption, figure, id="histograms", scenarios=runs)
+
+
 def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
     """Return the sizes of bursts with aggregated ACKs."""
     title = "Bursts where ACKs are aggregated"
@@ -148,5 +180,5 @@ def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
         f"New segments of {RUNS} runs of 20 s on figure 10's network, by the number that leave at the same instant. "
         "Pairs are the new TCP's probe; what is larger is a burst."
     )
-    scenarios = tuple(scenario_name(experiment, setting) for setting, experiment in AGGREGATED)
+    scenarios = tuple(f"figure-{experiment.figure}-{name}" for name, experiment in AGGREGATED)
     return Illustration(title, caption, figure, id="bursts", scenarios=scenarios)

@@ -6,10 +6,24 @@ from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Findings
 from selfclock.paper_runs import Part, Study
-from selfclock.papers.swift_start import drawings, estimates, figures, harm, matrix, modified, runs, sharing, transfers
+from selfclock.papers.swift_start import (
+    drawings,
+    estimates,
+    figures,
+    harm,
+    matrix,
+    modified,
+    runs,
+    schemes,
+    sharing,
+    transfers,
+)
+from selfclock.papers.swift_start.ambiguities import AMBIGUITIES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+__all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
 TITLE = "Swift Start"
 REFERENCE = (
@@ -34,6 +48,7 @@ def _findings(readings: Sequence[list[Any]]) -> Findings:
     return Findings(
         claims=[*figure_claims, *modified.findings(by), *estimate_claims],
         figures=[*drawings.illustrations(by), *estimate_drawings, *sharing_drawings, *matrix_drawings],
+        schemes=schemes.schemes(),
         tables=[*transfers.findings(transferred), *figure_tables, *estimate_tables, *sharing_tables,
                 *harm.findings(harmful), *matrix_tables],
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from functools import partial
 from typing import TYPE_CHECKING
@@ -164,10 +165,12 @@ def _modified_error(result: Result, rate_mbps: float) -> float | None:
 
 
 def _waits_ms(result: Result) -> tuple[float, float]:
-    """Times from the First and from the Second of the pair to the ACK with the interval, ms."""
+    """Times from the First and from the Second of the pair to the ACK with the interval, ms; infinite without one."""
     packets = packet_record(result, "time_s", "event", "kind", "sequence", "option")
     arrived = packets.filter((pl.col("event") == "deliver") & (pl.col("kind") == "data")).sort("sequence")["time_s"]
     answers = packets.filter((pl.col("event") == "send") & (pl.col("kind") == "ack") & pl.col("option").is_not_null())
+    if len(answers) == 0:
+        return math.inf, math.inf
     left = float(answers["time_s"][0])
     return 1e3 * (left - float(arrived[0])), 1e3 * (left - float(arrived[1]))
 
@@ -299,7 +302,8 @@ def _on_the_way(access: str, errors: Mapping[float, Sequence[float | None]]) -> 
         measured=f"{parts[worst]:.1%} of the reports wrong",
         verdict=verdicts.seldom_wrong(parts[worst]),
         note=f"At the worst of three loads, {worst:.0%}; 95 % interval {low:.1%} to {high:.1%}. {each}; errors "
-        f"{min(known):+.0%} to {max(known):+.0%}. A packet between the two segments of the pair doubles the "
+        f"{min(known, default=0.0):+.0%} to {max(known, default=0.0):+.0%}. "
+        f"A packet between the two segments of the pair doubles the "
         f"interval; they are {8e3 * SECOND_B / ACCESS_MBPS[access] / 1e3:.0f} us apart when they reach the bottleneck.",
         of="paper",
         criterion=f"our criterion: first report off by more than {verdicts.ESTIMATE_TOLERANCE:.0%} in at "
