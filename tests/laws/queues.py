@@ -92,6 +92,34 @@ def codel_last_packet(document: Document) -> None:
     holds(found["queue_mean_packets"] > 0.9, "nothing waits")
 
 
+def steady_red(draw: Draw) -> Document:
+    """Return UDP above the rate of a RED queue whose average hardly moves."""
+    return path("10 Mbps", 20, {"discipline": "red", "limit": "400 packets", "minimum": "20 packets", "maximum":
+                                "180 packets", "max_probability": 0.2, "weight": 0.0005}, duration="80 s", flows=[
+        udp(f"{draw.pick([11, 12])} Mbps", packet="1000 B")], seed=draw.whole(1, 99))  # fmt: skip
+
+
+@law(steady_red, share=0.3)
+def red_gaps(document: Document) -> None:
+    """RED's drops are spread evenly: the gaps between them are uniform, not geometric.
+
+    Condition: from 40 s on, where the average is steady; some 5,000 gaps. The standard deviation of
+    a uniform gap is 0.58 of its mean, of a geometric one nearly 1: at most 0.75.
+    Source: Floyd and Jacobson 1993, section VII, method 2.
+    """
+    _, packets = recorded(document)
+    here = packets.filter(
+        pl.col("event").is_in(["enqueue", "drop"]) & (pl.col("link") == "bottleneck") & (pl.col("time") > 40 * SECOND)
+    )
+    lost = set(here.filter(pl.col("event") == "drop")["packet"].to_list())
+    places = [place for place, packet in enumerate(here["packet"].unique(maintain_order=True)) if packet in lost]
+    gaps = [two - one for one, two in pairwise(places)]
+    holds(len(gaps) > 500, "few drops")
+    mean = sum(gaps) / len(gaps)
+    spread = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / len(gaps))
+    require(spread <= 0.75 * mean, "spread of the gaps over their mean", spread / mean, "0.58, at most 0.75")
+
+
 # --- PIE ------------------------------------------------------------------------------------------
 
 #: RFC 8033, 4.2, 5.5 and appendix A: updates every 15 ms, alpha and beta per second of delay, the
@@ -279,6 +307,68 @@ def thinned_wait(document: Document) -> None:
     holds(went.height > 20, "few ACKs")
     for packet, time in went.select("packet", "time").rows():
         require(time - came[packet] <= longest, f"ACK {packet}, time before its link, ps", time - came[packet], longest)
+
+
+def reordered(draw: Draw) -> Document:
+    """Return UDP of which some packets are held."""
+    made = path("50 Mbps", draw.whole(10, 40), "unlimited", duration="4 s", seed=draw.whole(1, 999), flows=[
+        udp(f"{draw.whole(1, 9)} Mbps", packet="1000 B")])  # fmt: skip
+    spread = draw.pick([{}, {"spread": f"{draw.whole(1, 9)} ms"}])
+    made["router"] = [{"mechanism": "reordering", "links": ["bottleneck"], "probability": 0.2,
+                       "delay": f"{draw.whole(3, 30)} ms", **spread}]  # fmt: skip
+    return made
+
+
+@law(reordered, share=0.3)
+def reordered_wait(document: Document) -> None:
+    """A reordered packet is held for the delay and at most the spread; the others for no time.
+
+    Condition: a fifth of the packets: within six standard deviations.
+    Source: the keys delay, spread and probability of reordering.
+    """
+    _, packets = recorded(document)
+    router, access = document["router"][0], document["network"]["access"]
+    fixed = picoseconds(access["delay"]) + 8000 * SECOND // bps(access["rate"])
+    came = dict(packets.filter(pl.col("event") == "send").select("packet", "time").rows())
+    went = packets.filter((pl.col("event") == "enqueue") & (pl.col("link") == "bottleneck"))
+    waits = [time - came[packet] - fixed for packet, time in went.select("packet", "time").rows()]
+    held = [wait for wait in waits if wait > 1]
+    least, most = picoseconds(router["delay"]), picoseconds(router["delay"]) + picoseconds(router.get("spread", "0 s"))
+    require(min(held) >= least - 1 and max(held) <= most + 1, "time for which packets are held, ps",
+            (min(held), max(held)), (least, most))  # fmt: skip
+    within(len(held), 0.2 * len(waits), f"held of {len(waits)}", absolute=6 * math.sqrt(0.16 * len(waits)) + 9)
+
+
+def bursty(draw: Draw) -> Document:
+    """Return UDP over a wire that loses in bursts."""
+    return path("100 Mbps", draw.whole(10, 60), "unlimited", duration="20 s", seed=draw.whole(1, 9999), flows=[
+        udp("16 Mbps", packet="1000 B")], loss={"good_to_bad": draw.pick([0.01, 0.02]), "bad_to_good": draw.turn(
+            [0.2, 0.4, 0.7])})  # fmt: skip
+
+
+@law(bursty, share=0.3)
+def length_of_bursts(document: Document) -> None:
+    """Losses in bursts last for 1/b packets on average.
+
+    Condition: the bad state loses all; 40,000 packets, 400 bursts or more: six standard errors.
+    Source: Gilbert 1960: the length of a stay is geometric.
+    """
+    _, packets = recorded(document)
+    lost = packets.filter(pl.col("event").is_in(["transmit", "lose"]) & (pl.col("link") == "bottleneck"))
+    fate: dict[int, bool] = {}
+    for packet, event in lost.select("packet", pl.col("event").cast(pl.String)).rows():
+        fate[packet] = event != "transmit" or fate.get(packet, False)
+    runs, length = [], 0
+    for gone in fate.values():
+        if gone:
+            length += 1
+        elif length:
+            runs.append(length)
+            length = 0
+    holds(len(runs) > 100, "few bursts")
+    end = document["network"]["bottleneck"]["loss"]["bad_to_good"]
+    error = math.sqrt(1 - end) / end / math.sqrt(len(runs))
+    within(sum(runs) / len(runs), 1 / end, "mean burst, packets", absolute=6 * error + 1e-3)
 
 
 def in_a_row(draw: Draw) -> Document:

@@ -179,6 +179,47 @@ def partial_ack(document: Document) -> None:
     holds(judged > 3, "few partial ACKs")
 
 
+def proportional(draw: Draw) -> Document:
+    """Return a window that loses one segment, with PRR."""
+    made = path("1 Gbps", draw.whole(20, 80), "unlimited", duration="8 s", access="10 Gbps", flows=[
+        {"congestion_control": draw.turn(["reno", "cubic"]), "transport": {
+            "recovery": draw.pick(["sack", "rack"]), "prr": True, "receive_window": "unlimited",
+            "initial_ssthresh": f"{draw.whole(60, 200)} segments", "delayed_ack": "off"}}])  # fmt: skip
+    every = draw.whole(2000, 4000)
+    made["router"] = [{"mechanism": "loss", "kinds": ["data"], "every": every, "links": ["bottleneck"]}]
+    return made
+
+
+@law(proportional, share=0.5)
+def proportional_reduction(document: Document) -> None:
+    """Through the recovery of one loss PRR sends the window's factor of what is delivered.
+
+    Condition: one loss in a window of 60 segments or more, an ACK per segment; three segments for
+    rounding and the retransmission.
+    Source: RFC 9937, 6.2: SndCnt = CEIL(prr_delivered ssthresh / RecoverFS) - prr_out; RFC 5681
+    and RFC 9438, 4.6: 0.5 and 0.7.
+    """
+    _, packets = recorded(document)
+    sends = (pl.col("event") == "send") & (pl.col("kind") == "data")
+    acks = (pl.col("event") == "deliver") & (pl.col("kind") == "ack")
+    rows = packets.filter(sends | acks).select("event", "sequence", "acknowledgement", "retransmission").rows()
+    first = next((place for place, row in enumerate(rows) if row[3] and row[0] == "send"), None)
+    holds(first is not None, "no loss")
+    assert first is not None
+    top = max(row[1] for row in rows[:first] if row[0] == "send")
+    sent = delivered = 0
+    for event, _, ack, _ in rows[first:]:
+        if event == "deliver":
+            if ack > top:
+                break
+            delivered += 1
+        else:
+            sent += 1
+    holds(delivered > 40, "a short recovery")
+    factor = {"reno": 0.5, "cubic": 0.7}[document["flow"][0]["congestion_control"]]
+    within(sent, factor * delivered, f"segments sent while {delivered} were delivered", absolute=3)
+
+
 def silenced(draw: Draw) -> Document:
     """Return a flow of a constant RTT whose path loses everything from a time on."""
     minimum = draw.pick([200, 400, 1000])
