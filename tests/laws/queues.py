@@ -11,7 +11,7 @@ import polars as pl
 from laws.formulas import udp
 from laws.generator import names, path
 from laws.law import Document, equal, holds, law, require, within
-from laws.measure import SECOND, bps, link, picoseconds, recorded, run
+from laws.measure import SECOND, bps, link, nbytes, picoseconds, recorded, run
 
 if TYPE_CHECKING:
     from laws.draw import Draw
@@ -94,22 +94,30 @@ def codel_last_packet(document: Document) -> None:
 
 def steady_red(draw: Draw) -> Document:
     """Return UDP above the rate of a RED queue whose average hardly moves."""
-    return path("10 Mbps", 20, {"discipline": "red", "limit": "400 packets", "minimum": "20 packets", "maximum":
-                                "180 packets", "max_probability": 0.2, "weight": 0.0005}, duration="80 s", flows=[
-        udp(f"{draw.pick([11, 12])} Mbps", packet="1000 B")], seed=draw.whole(1, 99))  # fmt: skip
+    queue = {
+        "discipline": "red",
+        "limit": "400 packets",
+        "minimum": "60 packets",
+        "maximum": "200 packets",
+        "max_probability": 0.2,
+        "weight": 0.001,
+    }
+    load = udp(f"{draw.pick([11, 12])} Mbps", packet="1000 B")
+    return path("10 Mbps", 20, queue, duration="50 s", interval="100 ms", flows=[load], seed=draw.whole(1, 99))
 
 
 @law(steady_red, share=0.3)
 def red_gaps(document: Document) -> None:
-    """RED's drops are spread evenly: the gaps between them are uniform, not geometric.
+    """RED's drops are spread evenly: the gaps between them are uniform, up to 1/p of its mean queue.
 
-    Condition: from 40 s on, where the average is steady; some 5,000 gaps. The standard deviation of
-    a uniform gap is 0.58 of its mean, of a geometric one nearly 1: at most 0.75.
+    Condition: from 25 s on, where the average is steady; some 3,000 gaps. The standard deviation of
+    a uniform gap is 0.58 of its mean, of a geometric one nearly 1: at most 0.75. The mean within 15
+    %: the queue of the samples, and its average.
     Source: Floyd and Jacobson 1993, section VII, method 2.
     """
-    _, packets = recorded(document)
+    result, packets = recorded(document)
     here = packets.filter(
-        pl.col("event").is_in(["enqueue", "drop"]) & (pl.col("link") == "bottleneck") & (pl.col("time") > 40 * SECOND)
+        pl.col("event").is_in(["enqueue", "drop"]) & (pl.col("link") == "bottleneck") & (pl.col("time") > 25 * SECOND)
     )
     lost = set(here.filter(pl.col("event") == "drop")["packet"].to_list())
     places = [place for place, packet in enumerate(here["packet"].unique(maintain_order=True)) if packet in lost]
@@ -118,6 +126,9 @@ def red_gaps(document: Document) -> None:
     mean = sum(gaps) / len(gaps)
     spread = math.sqrt(sum((gap - mean) ** 2 for gap in gaps) / len(gaps))
     require(spread <= 0.75 * mean, "spread of the gaps over their mean", spread / mean, "0.58, at most 0.75")
+    rows = pl.DataFrame(result.links).filter((pl.col("link").cast(pl.String) == "bottleneck") & (pl.col("time_s") > 25))
+    queue = float(rows["queue_packets"].mean() or 0)
+    within(mean, (1 / (0.2 * (queue - 60) / 140) + 1) / 2, "mean gap, packets", relative=0.15)
 
 
 # --- PIE ------------------------------------------------------------------------------------------
@@ -337,6 +348,76 @@ def reordered_wait(document: Document) -> None:
     require(min(held) >= least - 1 and max(held) <= most + 1, "time for which packets are held, ps",
             (min(held), max(held)), (least, most))  # fmt: skip
     within(len(held), 0.2 * len(waits), f"held of {len(waits)}", absolute=6 * math.sqrt(0.16 * len(waits)) + 9)
+
+
+def dense(draw: Draw) -> Document:
+    """Return UDP whose packets follow each other within the jitter of a link."""
+    return path("50 Mbps", draw.whole(10, 40), "unlimited", duration="2 s", seed=draw.whole(1, 999),
+                jitter=draw.ms(2, 15), flows=[udp(f"{draw.whole(4, 20)} Mbps", packet="1000 B")])  # fmt: skip
+
+
+@law(dense, share=0.3)
+def jitter_keeps_order(document: Document) -> None:
+    """Jitter does not reorder: packets arrive as they were sent.
+
+    Source: docs/scenario-reference.md: a wire does not overtake.
+    """
+    _, packets = recorded(document)
+    arrived = packets.filter(pl.col("event") == "deliver")["packet"].to_list()
+    holds(len(arrived) > 100, "few packets")
+    require(arrived == sorted(arrived), "order of arrival", "another", "that of sending")
+
+
+def stepping(draw: Draw) -> Document:
+    """Return UDP that becomes faster."""
+    rates = draw.pick([("1 kbps", "4 Mbps"), ("8 kbps", "1 Mbps"), ("50 kbps", "9 Mbps")])
+    return path("100 Mbps", 10, "unlimited", duration="20 s", flows=[
+        udp(rates[0], packet=f"{draw.pick([400, 1500])} B", steps=[
+            {"at": f"{draw.whole(3000, 15000)} ms", "rate": rates[1]}])])  # fmt: skip
+
+
+@law(stepping, share=0.3)
+def prompt_steps(document: Document) -> None:
+    """After a step up a source sends its next packet within an interval of the new rate.
+
+    Source: the rate is that from the step on (docs/scenario-reference.md).
+    """
+    _, packets = recorded(document)
+    traffic = document["flow"][0]["traffic"]
+    at, rate = picoseconds(traffic["steps"][0]["at"]), bps(traffic["steps"][0]["rate"])
+    first = packets.filter((pl.col("event") == "send") & (pl.col("time") >= at))["time"].min()
+    interval = nbytes(traffic["packet"]) * 8 * SECOND // rate
+    require(first is not None and first <= at + interval + 1, "first packet after the step, ps", first, at + interval)
+
+
+def turns(draw: Draw) -> Document:
+    """Return two UDP flows of other sizes that a DRR queue always has packets of."""
+    sizes = draw.random.sample([200, 500, 900, 1500], 2)
+    queue = {"discipline": draw.turn(["drr", "fq-pie", "fq-codel"]), "limit": "400 packets"}
+    flows = [udp("8 Mbps", packet=f"{size} B") for size in sizes]
+    return path("10 Mbps", 10, queue, duration="3 s", seed=draw.whole(1, 99), flows=flows)
+
+
+@law(turns, share=0.3)
+def fair_turns(document: Document) -> None:
+    """Of two flows that always have packets none is served three quanta more than the other, in any
+    time.
+
+    Condition: from 0.5 s on, when both wait; a quantum of 1514 B or the discipline's.
+    Source: Shreedhar and Varghese 1995, theorem 5 (Golestani's measure): max + 2 quanta.
+    """
+    _, packets = recorded(document)
+    here = packets.filter(
+        (pl.col("link") == "bottleneck") & (pl.col("event") == "transmit") & (pl.col("time") > SECOND // 2)
+    )
+    lead, low, high = 0, 0, 0
+    for name, size in here.select(pl.col("flow").cast(pl.String), "size_bytes").rows():
+        lead += size if name == "flow1" else -size
+        low, high = min(low, lead), max(high, lead)
+    sizes = [nbytes(each["traffic"]["packet"]) for each in document["flow"]]
+    holds(here["flow"].n_unique() == 2, "one flow alone")
+    most = 3 * 1514 + max(sizes)
+    require(high - low <= most, "bytes by which one flow was ahead of the other", high - low, f"at most {most}")
 
 
 def bursty(draw: Draw) -> Document:
