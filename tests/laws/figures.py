@@ -66,8 +66,8 @@ def compare_row(document: Document) -> None:
 
 @law(compared, share=0.5)
 def compare_balance(document: Document) -> None:
-    """What a row says of its flows is what it says of its link: goodput and retransmissions are the
-    busy part of it, and the queue is at most its limit.
+    """Flows and link of a row agree: goodput and retransmissions are the busy part of the link, and
+    the queue is at most its limit.
 
     Condition: packets of 1500 B with 1448 B of payload; 5 % for the first round trip and the
     segments under way.

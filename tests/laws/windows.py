@@ -148,8 +148,8 @@ def partial_ack(document: Document) -> None:
     """In a recovery of NewReno a partial ACK lets one retransmission out, and one new segment at most.
 
     Condition: until the first timeout; ACKs are not lost.
-    Source: RFC 6582, 3.2, step 3: the window is deflated by what the ACK acknowledges, and a segment
-    is added back.
+    Source: RFC 6582, 3.2, step 3: the window is deflated by what the ACK acknowledges, and a
+    segment is added back.
     """
     _, packets = recorded(document)
     sends = (pl.col("event") == "send") & (pl.col("kind") == "data")

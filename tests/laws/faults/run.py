@@ -32,7 +32,7 @@ if __name__ == "__main__":
     sys.path[:1] = [str(ROOT / "tests")]
 
 #: Cases of a law, of the verifier, and for it of each law that was expected to see the fault.
-CASES, VERIFIED, DIRECTED = 40, 40, 4
+CASES, VERIFIED, DIRECTED = 40, 40, 9
 #: Events of a record that the verifier is given here: some seconds of computing.
 MOST_EVENTS = 60_000
 #: Closed forms: theory of queues, windows and buckets.
