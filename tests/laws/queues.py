@@ -32,7 +32,7 @@ def burst(draw: Draw) -> Document:
     discipline = draw.turn([each for each in names("queue") if each not in ("red", "dualpi2", *HALVES)])
     queue = places if discipline == "drop-tail" else {"discipline": discipline, "limit": places}
     made = path(
-        f"{draw.pick([1, 10, 40])} Mbps",
+        f"{draw.pick([10, 40, 200])} Mbps",
         400,
         queue,
         duration="390 ms",
@@ -50,9 +50,10 @@ def burst(draw: Draw) -> Document:
 def burst_places(document: Document) -> None:
     """Of a window that arrives at once at an idle link as many packets are dropped as find no place.
 
-    Condition: packets of one size, which arrive within a transmission time; the one in service has
-    a place or not, as queue_counts says; the retransmission timer has not expired, and no ACK is
-    back; not a discipline that makes room by dropping half of a queue.
+    Condition: packets of one size, which arrive within a transmission time and have left within
+    CoDel's interval and PIE's first burst, 100 and 150 ms; the one in service has a place or not,
+    as queue_counts says; the retransmission timer has not expired, and no ACK is back; not a
+    discipline that makes room by dropping half of a queue.
     Source: counting: n packets, one in service, K that wait.
     """
     bottleneck = document["network"]["bottleneck"]

@@ -197,7 +197,8 @@ NAMES = {
     ),
     "short queue": (
         "ns-2's RED drops nothing early while at most one packet waits. Floyd and Jacobson 1993, and Linux, have no "
-        f"such rule: here {100 * SHORT:g} % or more of the early drops meet such a queue."
+        f"such rule: here {100 * SHORT:g} % or more of the early drops meet such a queue. "
+        "With the rule in RED here, networks 3, 37, 61 and 149 have 10904, 7500, 22962 and 8390 segments."
     ),
     "pipe": (
         "With SACK the bottleneck drops another number of packets: ns-2's Sack1 counts lost segments as in flight, "
