@@ -44,8 +44,8 @@ RECORD, PROGRAM = HERE / "recorded.json", HERE / "network.tcl"
 PAGE = HERE.parent.parent / "docs/ns2-grid.md"
 NETWORKS, SEEDS, SECONDS = 200, 4, 60
 
-#: Segments acknowledged, segments retransmitted, timeouts, of all flows together; packets dropped at
-#: the bottleneck.
+#: Segments acknowledged, segments retransmitted, timeouts, of all flows together; packets dropped
+#: at the bottleneck.
 Run = tuple[int, int, int, int]
 QUANTITIES = ("goodput", "retransmissions", "timeouts")
 
@@ -180,7 +180,7 @@ def here(given: Network, seed: int) -> Run:
 
 # --- comparison -----------------------------------------------------------------------------------
 
-#: Means agree within this part, or within so many standard errors of their difference.
+#: Means agree within this part, or within this number of standard errors of their difference.
 NEAR, ERRORS = 0.05, 3.0
 #: Part of RED's drops that meet a queue of at most one packet, from which on they are a cause.
 SHORT = 0.02
@@ -191,7 +191,7 @@ NAMES = {
         "With limited transmit off in both, the quantity agrees. After a timeout ns-2's limited transmit sends old "
         "segments again on the first two duplicates, which brings more duplicates; RFC 3042 allows new data only."
     ),
-    "sent again": (
+    "spurious": (
         "The bottleneck drops as many packets in both; ns-2 retransmits more than were dropped, because after a "
         "timeout it forgets what was SACKed, and sends it again. RFC 6675, 5.1, keeps it."
     ),
@@ -257,7 +257,7 @@ def row(number: int, record: dict[str, list[Run]]) -> Row:
     for place, (first, second, agrees) in enumerate(found):
         causes = {
             "limited transmit": bool(without[place][2]),
-            "sent again": place == 1 and first > second and same_drops,
+            "spurious": place == 1 and first > second and same_drops,
             "short queue": given.red and short_drops(given) >= SHORT,
             "pipe": given.recovery == "sack" and not same_drops,
         }
