@@ -23,7 +23,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards bbr-suite scorecard-truths sweep-10000 \
-  rules verify verify-night golden instructions instructions-record oracles load misbehaviour \
+  rules verify verify-night golden instructions instructions-record oracles ns2-grid load misbehaviour \
   mutants fuzz coverage clean growth live-test live-validation live-endurance linux-suite \
   laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
@@ -62,6 +62,7 @@ help:
 	@echo 'make mutants             mutation testing of algorithms and transport; hours; needs cargo-mutants'
 	@echo 'make coverage            lines that no test runs; the Rust part needs cargo-llvm-cov'
 	@echo 'make oracles             every table of ns-2 again, into results/oracles/report.html'
+	@echo 'make ns2-grid            docs/ns2-grid.md: 200 random networks in ns-2 and here; RECORD=1 runs ns-2'
 	@echo 'make nightly             every long check, one after another; continues where it was interrupted;'
 	@echo '                         report and times in target/nightly/report.md'
 	@echo 'make journal-faults      10,000 histories of a sweep on a failing disk'
@@ -351,6 +352,10 @@ bbr-suite: build
 	$(BIN)/python -m selfclock.evaluate.suites.page docs/bbr-suite.md results/my_aimd.py bbr3 my-aimd
 	$(BIN)/python tests/measured.py --stamp docs/bbr-suite.md
 
+# docs/ns2-grid.md from the recorded results of ns-2; RECORD=1 runs ns-2 again.
+ns2-grid: build
+	$(BIN)/python tests/ns2/grid.py --write $(if $(RECORD),--record)
+
 scorecard-truths: build
 	$(BIN)/python tests/scorecard_truths.py
 
@@ -435,10 +440,11 @@ misbehaviour: | prerequisites
 	$(PYTHON) tests/measured.py --stamp docs/misbehaviour.md
 
 # ns-2's tables again: the packet-pair paper's packet by packet, those of the other papers as rows
-# of their reports, and the rest.
+# of their reports, the rest, and 200 random networks, in ns-2 itself where it is installed.
 oracles: build
 	cargo test --release --locked -p selfclock-simulator --test ns2
 	$(BIN)/python tests/ns2_rows.py
+	$(BIN)/python tests/ns2/grid.py
 	$(BIN)/selfclock reproduce inline-measurement adaptive-layered ficcrd --out results/oracles
 
 # Real connections in temporary namespaces; needs root and Linux 6.10 or later, and the compilers of

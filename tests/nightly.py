@@ -28,7 +28,7 @@ _REASONS = {
     "updates files of the repository": "pins chart-library figures record instructions-record",
     "updates objects, which make test compares": "kernel-object kernel-objects",
     "writes a page of measurements": "scorecards quic-scorecards quic-parity quic-others transports "
-    "transports-kernel bbr-suite live-validation linux-suite",
+    "transports-kernel bbr-suite ns2-grid live-validation linux-suite",
     "measures, on an idle machine": "kernel-validation kernel-native-tables live-bench bench growth",
     "a part of kernel-test": "kernel-native-test",
     "downloads a kernel": "kernel-native-qemu",

@@ -60,6 +60,7 @@ SUBJECT_WIDTH = 72
 NOT_OURS = ("report/library/", "fuzz/corpus/", "tests/logs/", "LICENSE")
 GENERATED = (
     "docs/scorecards.md", "docs/quic-parity.md", "docs/quic-others.md", "docs/transports.md", "docs/validation-ns2.md",
+    "docs/ns2-grid.md",
 )  # fmt: skip
 #: The words themselves are listed here and in the test.
 ABOUT_WORDS = ("tests/prose.py", "tests/python/test_prose.py")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import selfclock as sc
 from laws.generator import anything, controls, names, path
 from laws.law import Document, equal, holds, law, require, within
-from laws.measure import run, to_toml
+from laws.measure import bps, run, seconds, to_toml
 
 if TYPE_CHECKING:
     from laws.draw import Draw
@@ -62,6 +62,29 @@ def compare_row(document: Document) -> None:
             row["goodput_bps"],
             "the payload's share of the link",
         )
+
+
+@law(compared, share=0.5)
+def compare_balance(document: Document) -> None:
+    """Flows and link of a row agree: goodput and retransmissions are the busy part of the link, and
+    the queue is at most its limit.
+
+    Condition: packets of 1500 B with 1448 B of payload; 7 % and 2 % of the rate for the first round
+    trip and the segments under way; a retransmission that is lost did not cross.
+    Source: conservation: utilization x rate = payload and headers of all that crosses.
+    """
+    length, bottleneck = 6.0, document["network"]["bottleneck"]
+    rate, limit = bps(bottleneck["rate"]), bottleneck["queue"]
+    for row in sc.compare(document["title"].split(), scenario=sc.Scenario.parse(to_toml(document)), threads=1).measures:
+        carried = row["goodput_bps"] * 1500 / 1448 + row["retransmitted_segments"] * 12_000 / length
+        busy = row["utilization"] * rate
+        paid = row["goodput_bps"] * 1500 / 1448
+        require(0.93 * busy <= carried + 0.02 * rate and paid <= busy + 0.02 * rate,
+                f"{row['algorithm']}, bit/s of its flows on the wire", carried, f"busy {busy}")  # fmt: skip
+        product = rate * (2 * seconds(bottleneck["delay"]) + 0.004) / 12_000
+        most = int(limit.split()[0]) if "packets" in limit else product
+        require(row["queue_mean_packets"] <= 0.98 * most, "mean queue, packets", row["queue_mean_packets"],
+                f"below the limit, {most}")  # fmt: skip
 
 
 @law(compared, share=0.7)

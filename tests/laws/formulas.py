@@ -184,8 +184,9 @@ def codel_remembers(document: Document) -> None:
 def red_load(draw: Draw) -> Document:
     """Return UDP slightly above the rate of a RED queue, with or without a change of rate before."""
     change = draw.pick([[], [{"at": "10 s", "rate": "10 Mbps"}]])
+    least, most = draw.pick([(20, 100), (40, 120), (60, 130)])
     made = path("10 Mbps" if not change else "40 Mbps", 20, {
-        "discipline": "red", "limit": "300 packets", "minimum": "20 packets", "maximum": "100 packets",
+        "discipline": "red", "limit": "300 packets", "minimum": f"{least} packets", "maximum": f"{most} packets",
         "max_probability": 0.2, "weight": 0.002}, duration="90 s", interval="100 ms", seed=draw.whole(1, 99),
         flows=[udp(f"{draw.turn([11, 12, 13])} Mbps", packet="1000 B", arrivals="poisson")])  # fmt: skip
     if change:
@@ -198,14 +199,15 @@ def red_equilibrium(document: Document) -> None:
     """RED's queue settles where its probability is the share of the load that does not fit.
 
     Condition: drops are spread evenly (Floyd's count), so that a probability p_b drops 2 p_b/(1 +
-    p_b); not in the first 30 s. Within 12 %.
+    p_b); not in the first 30 s. Within 12 %, and thresholds at several ratios.
     Source: Floyd and Jacobson 1993, section VII.
     """
     load = bps(document["flow"][0]["traffic"]["rate"]) / 1e7
     share = 1 - 1 / load
     queue = document["network"]["bottleneck"]["queue"]
     single = share / (2 - share)
-    right = 20 + single / queue["max_probability"] * 80
+    least, most = (int(queue[key].split()[0]) for key in ("minimum", "maximum"))
+    right = least + single / queue["max_probability"] * (most - least)
     rows = pl.DataFrame(run(document).links).filter(
         (pl.col("time_s") > 30) & (pl.col("link").cast(pl.String) == "bottleneck")
     )
@@ -403,16 +405,17 @@ def loss_place(document: Document) -> None:
 
 def jittered(draw: Draw) -> Document:
     """Return rare UDP packets over a link with jitter."""
+    more: Document = draw.turn([{}, {"loss": {"probability": 0.2}}])
     return path("100 Mbps", draw.whole(10, 60), "unlimited", duration="60 s", seed=draw.whole(1, 999),
-                jitter=draw.ms(1, 19), flows=[udp("400 kbps", packet="1000 B")])  # fmt: skip
+                jitter=draw.ms(1, 19), flows=[udp("400 kbps", packet="1000 B")], **more)  # fmt: skip
 
 
 @law(jittered, share=0.5)
 def jitter_mean(document: Document) -> None:
-    """Jitter below J delays by J/2 on average, uniformly.
+    """Jitter below J delays by J/2 on average, uniformly, whatever the wire loses.
 
-    Condition: packets 20 ms apart, more than J, so that none waits for another; 3,000 packets: 5 %
-    is nine standard errors of the mean, J/sqrt(12 n); the variance within 12 %.
+    Condition: packets 20 ms apart, more than J, so that none waits for another; 2,400 packets: 5 %
+    is eight standard errors of the mean, J/sqrt(12 n); the variance within 12 %.
     Source: the uniform distribution.
     """
     _, packets = recorded(document)
@@ -593,13 +596,13 @@ def sawtooth(document: Document) -> None:
 
 def delayed(draw: Draw) -> Document:
     """Return Vegas or FAST flows, with a change of rate or without."""
-    window, number = draw.pair(["vegas", "fast"], [1, 2, 4])
+    window, (number, after) = draw.pair(["vegas", "fast"], [(n, rate) for n in (1, 2, 4) for rate in (24, 12, 48)])
     parameters = {"vegas": {"alpha": 2, "beta": 4}, "fast": {"alpha": float(draw.pick([20, 50]))}}[window]
     made = path("24 Mbps", 50, "unlimited", duration="40 s", interval="50 ms", access="10 Gbps", flows=[
         {"congestion_control": {"window": window, **parameters}, "count": number}])  # fmt: skip
     made["transport"] = {"delayed_ack": "off"}
-    if draw.chance(2):
-        made["network"]["bottleneck"]["changes"] = [{"at": "10 s", "rate": f"{draw.pick([12, 48])} Mbps"}]
+    if after != 24:
+        made["network"]["bottleneck"]["changes"] = [{"at": "10 s", "rate": f"{after} Mbps"}]
     return made
 
 

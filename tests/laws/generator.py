@@ -325,6 +325,40 @@ def anything(draw: Draw, *, without: tuple[str, ...] = (), topologies: tuple[str
     return document
 
 
+def divisible(draw: Draw) -> Document:
+    """Return anything without mechanisms that is worth dividing: hundreds of flows on a fast network
+    with delays.
+    """
+    option, topology = draw.pair([each for each in OPTIONS if each != "coalescing"], TOPOLOGIES)
+    algorithm, recovery = draw.pair(controls(), recoveries())
+    rate, duration = 2_000_000, 80
+    made = network(draw, rate, duration, topology, option, draw.turn(names("queue")))
+    for each in [
+        made.get("access"),
+        made.get("bottleneck"),
+        made.get("hop"),
+        made.get("reverse"),
+        *made.get("link", []),
+    ]:
+        if each is not None:
+            each["delay"] = draw.ms(9, 14)
+    ends = places(made)[2]
+    flows = []
+    for _ in range(3):
+        kind = draw.pick(["size", "rate", "writes", "udp", "bulk", "stopped"])
+        each = flow(draw, rate // 200, duration, ends, (algorithm, recovery, draw.pick(names("start")), kind))
+        each.pop("stop", None)
+        flows.append({**each, "count": 300, "start": "0 s", "start_jitter": "15 ms"})
+    return {
+        "schema": 1,
+        "duration": f"{duration} ms",
+        "seed": draw.whole(1, 1000),
+        "network": made,
+        "record": {"interval": "10 ms"},
+        "flow": flows,
+    }
+
+
 #: Disciplines without random numbers or hashes.
 CERTAIN = ("drop-tail", "codel", "drr")
 #: Parts that draw random numbers, each from the stream of its place in the list.

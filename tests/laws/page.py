@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from laws.faults.run import sightings
 from laws.faults.switched import RESULTS, ROOT
 from laws.law import LAWS
 from selfclock.verify.violation import GROUNDS, RULES
@@ -39,13 +40,25 @@ def faults() -> list[str]:
     if not RESULTS.exists():
         return ["None has been tried."]
     known = json.loads(RESULTS.read_text(encoding="utf-8"))
-    lines = ["| fault | laws that saw it | rules of the verifier |", "|---|---|---|"]
+    lines = ["| fault | laws | rules of the verifier | closed forms | scripted peer |", "|---|---|---|---|---|"]
     for name, found in sorted(known.items()):
-        seen = ", ".join(f"`{law}`" for law in found["laws"][:4]) or "none"
-        lines.append(f"| `{name}`: {found['what']} | {seen} | {', '.join(found['verifier']) or 'none'} |")
-    by_law = sum(bool(found["laws"]) for found in known.values())
-    by_rule = sum(bool(found["verifier"]) for found in known.values())
-    return [*lines, "", f"Of {len(known)} faults tried, the laws saw {by_law} and the verifier {by_rule}."]
+        cells = (
+            ", ".join(f"`{law}`" for law in found["laws"][:4]),
+            ", ".join(found["verifier"]),
+            ", ".join(f"`{test.removeprefix('test_')}`" for test in found["forms"][:2]),
+            ", ".join(f"`{script}`" for script in found["scripts"][:2]),
+        )
+        lines.append(f"| `{name}`: {found['what']} | " + " | ".join(cell or "none" for cell in cells) + " |")
+    number = [sightings(found) for found in known.values()]
+    by = {
+        check: sum(bool(found[check]) for found in known.values()) for check in ("laws", "verifier", "forms", "scripts")
+    }
+    about = (
+        f"Of {len(known)} faults {sum(each >= 1 for each in number)} were seen, {sum(each >= 2 for each in number)} "
+        f"by two checks or more: laws saw {by['laws']}, the verifier {by['verifier']}, closed forms {by['forms']}, "
+        f"and the scripted peer {by['scripts']}."
+    )
+    return [about, "At most four laws, two forms and two scripts are listed.", "", *lines]
 
 
 def replaced(text: str, name: str, lines: list[str]) -> str:

@@ -34,7 +34,10 @@ from laws.shrink import broken, shrunk  # noqa: E402
 from selfclock.scenario.toml import to_toml, to_toml_value  # noqa: E402
 
 #: The modules with laws, one a kind.
-KINDS = ("symmetries", "topologies", "reductions", "physics", "transport", "formulas", "relations", "figures")
+KINDS = (
+    "symmetries", "topologies", "reductions", "physics", "transport", "formulas", "queues", "windows", "relations",
+    "figures",
+)  # fmt: skip
 for kind in KINDS:
     importlib.import_module(f"laws.{kind}")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
-from laws.generator import anything, certain, mechanism, names, path
+from laws.generator import anything, certain, divisible, mechanism, names, path
 from laws.law import Document, equal, holds, law
 from laws.measure import (
     changed,
@@ -96,11 +96,12 @@ def recording_of_pairs(document: Document) -> None:
     equal(totals(run(changed(document, lambda each: each.update(record={"interval": "off"})))), first, "series off")
 
 
-@law(any_case)
+@law(divisible)
 def threads(document: Document) -> None:
     """A run on two threads has the result of one thread.
 
-    Condition: the run is divided; a small one is not, and then the law says nothing.
+    Condition: the run is divided; one in which all packets meet in one place is not, and then the
+    law says nothing.
     Source: the statement of docs/concepts.md that nothing but time, place and sequence orders
     events.
     """

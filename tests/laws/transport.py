@@ -29,7 +29,8 @@ def goodput_sums(document: Document) -> None:
     """Goodput is the payload that arrived once, over the time of the flow: by the record of
     arrivals.
 
-    Condition: TCP in bulk from a given start, a receiver that does not lie or renege.
+    Condition: TCP in bulk from a given start, a receiver that does not lie or renege; the rate, of
+    flows that last from the beginning to the end of the run.
     Source: the definition in docs/concepts.md.
     """
     result, packets = recorded(document)
@@ -52,6 +53,9 @@ def goodput_sums(document: Document) -> None:
                 break
             reached = max(reached, start + size)
         equal(found["delivered_bytes"], reached - base, f"{found['name']}, bytes delivered in order")
+        if found["completion_s"] is None and not {"start", "stop", "start_jitter"} & set(each):
+            right = (reached - base) * 8 / seconds(document["duration"])
+            within(found["goodput_bps"], right, f"{found['name']}, goodput, bit/s", relative=1e-9)
 
 
 @law(any_case)

@@ -928,3 +928,36 @@ traffic = { rate = "3 Mbps" }
     found = [violation for violation in verify(record).violations if "CoDel acts" in violation.what]
     assert found
     assert {violation.rule for violation in found} == {"drop"}
+
+
+def test_codel_must_not_drop_the_last_packet() -> None:
+    """RFC 8289, section 5.3: not with a packet or less left behind, as where a record is cut.
+
+    UDP of one and a half times the rate: with drops from 0.1 s on; if the packets behind a dropped
+    one had never come, it would have been the last.
+    """
+    text = """
+schema = 1
+duration = "2 s"
+[network]
+topology = "dumbbell"
+bottleneck = { rate = "2 Mbps", delay = "5 ms", queue = { discipline = "codel" } }
+access = { rate = "20 Mbps", delay = "1 ms" }
+[record]
+packets = true
+[[flow]]
+protocol = "udp"
+traffic = { rate = "3 Mbps" }
+"""
+    record = recorded(sc.Scenario.parse(text))
+    drop = record.packets.filter(pl.col("event").cast(pl.String) == "drop")["packet"][0]
+    at = record.packets.filter((pl.col("packet") == drop) & (pl.col("event").cast(pl.String) == "drop"))["time_s"][0]
+    came = record.packets.filter(
+        (pl.col("event").cast(pl.String) == "enqueue") & (pl.col("link").cast(pl.String) == "bottleneck")
+        & (pl.col("time_s") <= at) & (pl.col("packet") > drop)
+    )["packet"]  # fmt: skip
+    assert len(came) > 2
+    record.packets = record.packets.filter(~pl.col("packet").is_in(came[1:].implode()))
+    found = [violation for violation in verify(record).violations if "left behind" in violation.what]
+    assert found
+    assert {violation.rule for violation in found} == {"drop"}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left, bisect_right
 from collections import deque
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from selfclock.verify import opportunities
@@ -348,6 +350,8 @@ def _managed_backlog(  # noqa: PLR0912, PLR0915 - a queue in one piece is read m
             _dropped_later(link, packet, hop, hop.dropped in full, findings)
     if link.discipline in {"codel", "fq-codel"}:
         _patience(link, crossings, full, findings)
+    if link.discipline == "codel":
+        _last_packet(link, crossings, full, findings)
 
 
 def _patience(link: Link, crossings: list[tuple[Packet, Hop]], full: set[int], findings: Findings) -> None:
@@ -379,6 +383,32 @@ def _patience(link: Link, crossings: list[tuple[Packet, Hop]], full: set[int], f
                     f"CoDel acts, but a packet left at {seconds(below)} that had waited less than {seconds(target)}; "
                     f"{seconds(interval)} must pass since then",
                 )  # fmt: skip
+
+
+def _last_packet(link: Link, crossings: list[tuple[Packet, Hop]], full: set[int], findings: Findings) -> None:
+    """CoDel does not act while a packet's bytes or less are left behind.
+
+    RFC 8289, section 5.3: "if (sojourn_time < TARGET || bytes() <= maxpacket_)" the queue is short.
+    """
+    came = sorted((hop.entered, hop.size) for _, hop in crossings if hop.entered is not None)
+    ends = ((hop.dropped if hop.dropped is not None else hop.started, hop.size) for _, hop in crossings)
+    went = sorted((end, size) for end, size in ends if end is not None)
+    times = ([time for time, _ in came], [time for time, _ in went])
+    sums = tuple(list(accumulate((size for _, size in moves), initial=0)) for moves in (came, went))
+    largest = list(accumulate((size for _, size in went), max, initial=0))
+    for packet, hop in crossings:
+        acted = hop.dropped if hop.dropped is not None else hop.marked
+        if acted is None or hop.entered is None or (hop.dropped is not None and hop.dropped in full):
+            continue
+        # What comes or leaves at the same instant is counted as left behind.
+        gone = bisect_left(times[1], acted - EXACT)
+        behind = sums[0][bisect_right(times[0], acted + EXACT)] - sums[1][gone] - hop.size
+        most = max(largest[gone], hop.size)
+        if behind <= most:
+            findings.add(
+                "drop", acted, _at(link), packet.number,
+                f"CoDel acts with {behind} B left behind, no more than a packet, {most} B",
+            )  # fmt: skip
 
 
 def _refused_by_queue(link: Link, hop: Hop) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.verify.links import EXACT, seconds
-from selfclock.verify.specification import rate_of, size_of, time_of, transmission_time
+from selfclock.verify.specification import SECOND, rate_of, size_of, time_of, transmission_time
 
 if TYPE_CHECKING:
     from selfclock.verify.packet_lives import Hop, Lives, Packet
@@ -84,6 +84,8 @@ def check_entrances(lives: Lives, specification: Specification, findings: Findin
                 _police(link, mechanism, lives.hops[name], findings)
             elif mechanism.name == "ack-thinning":
                 _thin(link, mechanism, lives.hops[name], specification, findings)
+            elif mechanism.name == "forwarding-limit":
+                _forward(link, mechanism, lives.hops[name], specification, findings)
 
 
 def _never_entered(lives: Lives, specification: Specification, packet: Packet, findings: Findings) -> None:
@@ -229,6 +231,32 @@ def _thin(
         if alone and arrived is not None and hop.entered > arrived + interval + EXACT:
             what = f"held since {seconds(arrived)}, for longer than {seconds(interval)}"
             findings.add("thinning", hop.entered, f"link {link.name}", packet.number, what)
+
+
+def _forward(
+    link: Link,
+    mechanism: Mechanism,
+    crossings: list[tuple[Packet, Hop]],
+    specification: Specification,
+    findings: Findings,
+) -> None:
+    """Check that a packet waits for no more than those that may wait, and its own service.
+
+    A FIFO of K places at n packets a second empties in K/n.
+    """
+    limit = str(mechanism.keys.get("limit", "unlimited")).split()[0]
+    shared = sum(mechanism in other.mechanisms for other in specification.links.values()) > 1
+    if limit == "unlimited" or shared or len(link.mechanisms) > 1:
+        return
+    longest = (int(limit) + 1) * (round(SECOND / float(mechanism.keys["packets_per_second"])) + EXACT)
+    for packet, hop in crossings:
+        arrived = _arrived(packet, hop, specification)
+        if hop.entered is None or arrived is None:
+            continue
+        findings.count("queue-limit")
+        if hop.entered - arrived > longest:
+            what = f"held since {seconds(arrived)}; {limit} packets before it take {seconds(longest)} with its own turn"
+            findings.add("queue-limit", hop.entered, f"link {link.name}", packet.number, what)
 
 
 def _arrived(packet: Packet, hop: Hop, specification: Specification) -> int | None:

@@ -17,7 +17,7 @@ RULES = {
     "delay": "a packet reaches the end of a link after its transmission, the delay, and at most the link's jitter",
     "delayed-ack": "an ACK is immediate where it must be, otherwise within the configured segments or timer",
     "drop": "a packet is dropped only if the queue is full, the discipline may drop early, or a mechanism may drop it; "
-    "CoDel only after an interval above its target",
+    "CoDel only after an interval above its target, and never the last packet",
     "loss": "a packet is lost only on a lossy wire, when its transmission ends",
     "mark": "only a queue marks, only ECN-capable packets, where its discipline may; receivers echo arrived marks",
     "one-end": "nothing happens to a packet after it was delivered, dropped or lost",

@@ -2,14 +2,16 @@
 
 Faults of the Rust sources are in one build, each behind a switch (`switched.py`); those of Python
 are patched into a copy. Each fault meets the laws that were expected to see it, the verifier over
-random scenarios, and, until its time is over, all other laws. What has been tried is kept in
-results/faults.json and not tried again.
+random scenarios, until its time is over all other laws, the closed forms of tests/python, and the
+scripts of the simulator's scripted peer. What has been tried is kept in results/faults.json, and
+not tried again unless it is named; with other seconds more laws meet it, and are added.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import shutil
@@ -18,14 +20,23 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from laws.law import Document
 
 ROOT = Path(__file__).parent.parent.parent.parent
 if __name__ == "__main__":
     sys.path[:1] = [str(ROOT / "tests")]
 
-#: Cases of a law, and of the verifier.
-CASES, VERIFIED = 40, 40
+#: Cases of a law, of the verifier, and for it of each law that was expected to see the fault.
+CASES, VERIFIED, DIRECTED = 40, 40, 9
+#: Events of a record that the verifier is given here: some seconds of computing.
+MOST_EVENTS = 60_000
+#: Closed forms: theory of queues, windows and buckets.
+FORMS = ("test_laws.py", "test_closed_forms.py")
 
 
 def look(expected: list[str], seconds: float) -> dict[str, Any]:
@@ -37,11 +48,11 @@ def look(expected: list[str], seconds: float) -> dict[str, Any]:
 
     for kind in KINDS:
         importlib.import_module(f"laws.{kind}")
-    begun = time.monotonic()
+    begun = time.process_time()
     seen: list[str] = []
 
     def breaks(name: str, cases: int, span: float) -> bool:
-        end = time.monotonic() + span
+        end = time.process_time() + span
         for number in range(cases):
             try:
                 LAWS[name].check(LAWS[name].make(Draw(1, name, number)))
@@ -53,15 +64,20 @@ def look(expected: list[str], seconds: float) -> dict[str, Any]:
                 if isinstance(error, KeyboardInterrupt):
                     raise
                 return True
-            if time.monotonic() > end:
+            if time.process_time() > end:
                 break
         return False
 
     seen += [name for name in expected if name in LAWS and breaks(name, CASES, seconds / 2)]
-    verifier = verified(lambda number: anything(Draw(1, "verify", number)), seconds / 4)
+    directed = [(name, number) for number in range(DIRECTED) for name in expected if name in LAWS]
+    documents = itertools.chain(
+        (LAWS[name].make(Draw(1, name, number)) for name, number in directed),
+        (anything(Draw(1, "verify", number)) for number in range(VERIFIED)),
+    )
+    verifier = verified(documents, seconds / 3)
     tried = [name for name in expected if name in LAWS]
     for name in sorted(LAWS, key=lambda name: -LAWS[name].share):
-        if time.monotonic() - begun > seconds:
+        if time.process_time() - begun > seconds:
             break
         if name not in tried:
             tried.append(name)
@@ -70,24 +86,27 @@ def look(expected: list[str], seconds: float) -> dict[str, Any]:
     return {"laws": seen, "tried": len(tried), "verifier": verifier}
 
 
-def verified(make: Any, seconds: float) -> list[str]:  # noqa: ANN401
-    """Return the rules of the verifier that random scenarios break."""
+def verified(documents: Iterable[Document], seconds: float) -> list[str]:
+    """Return the rules of the verifier that the first scenario breaks which breaks any."""
     import polars as pl  # noqa: PLC0415
 
     from laws.measure import scenario  # noqa: PLC0415
     from selfclock.verify import Record, verify  # noqa: PLC0415
 
-    end = time.monotonic() + seconds
-    for number in range(VERIFIED):
-        document = make(number)
+    end = time.process_time() + seconds
+    for document in documents:
         document["record"]["packets"] = True
         given = scenario(document)
         result = given.run()
+        if time.process_time() > end:
+            return []
+        if result.packets.num_rows > MOST_EVENTS:
+            continue
         connections = pl.DataFrame(result.connections) if result.connections.num_rows else None
         record = Record(given.text, given.seed, pl.DataFrame(result.packets), dict(result.summary),
                         pl.DataFrame(result.flows), pl.DataFrame(result.links), connections)  # fmt: skip
         rules = sorted({each.rule for each in verify(record).violations})
-        if rules or time.monotonic() > end:
+        if rules or time.process_time() > end:
             return rules
     return []
 
@@ -102,18 +121,39 @@ def one(fault: Any, python: Path, seconds: float) -> dict[str, Any]:  # noqa: AN
         # The verifier and the laws are those of the sources; the fault is in what they judge.
         file.write_text(file.read_text(encoding="utf-8").replace(fault.old, fault.new), encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(where), "SELFCLOCK_FAULT": str(fault.number if fault.is_rust else 0)}
+    forms = closed_forms(environment)
+    scripts = scripted_peer(environment) if fault.is_rust else []
     command = [sys.executable, __file__, "--look", json.dumps(fault.expected), "--seconds", str(seconds)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=20 * seconds)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=200 * seconds)
     if done.returncode:
         return {"laws": [], "tried": 0, "verifier": [], "died": done.stderr.strip().splitlines()[-1:]}
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    return {**found, "forms": forms, "scripts": scripts}
+
+
+def closed_forms(environment: dict[str, str]) -> list[str]:
+    """Return the first test of a closed form that fails."""
+    files = [str(ROOT / "tests/python" / name) for name in FORMS]
+    command = [sys.executable, "-m", "pytest", "-qx", "-p", "no:cacheprovider", "--tb=no", "-rf", *files]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = {line.split("::")[1].split("[")[0].split()[0] for line in done.stdout.splitlines() if "FAILED" in line}
+    return sorted(found)
+
+
+def scripted_peer(environment: dict[str, str]) -> list[str]:
+    """Return the scripts whose segments, windows or states are others."""
+    from laws.faults.switched import PEER  # noqa: PLC0415
+
+    command = [str(PEER), "sender::packetdrill", "--test-threads", "1"]
+    done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    words = [line.split() for line in done.stdout.splitlines() if line.endswith("FAILED")]
+    return sorted({word[1].rpartition("::")[2] for word in words if len(word) > 2 and word[0] == "test"})
 
 
 def main() -> None:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60, help="for each fault")
+    parser.add_argument("--seconds", type=float, default=60, help="of computing, for each fault")
     parser.add_argument("--look", help=argparse.SUPPRESS)
     parser.add_argument("faults", nargs="*", metavar="FAULT", help="only these")
     arguments = parser.parse_args()
@@ -124,16 +164,15 @@ def main() -> None:
 
     results = switched.RESULTS
     python = ROOT / "target/faults/tree/python"
-    if not (python / "selfclock/_core.abi3.so").exists() or os.environ.get("FAULTS_BUILD"):
+    if not ((python / "selfclock/_core.abi3.so").exists() and switched.PEER.exists()) or os.environ.get("FAULTS_BUILD"):
         python = switched.build()
     # What judges is that of the present sources.
     shutil.copytree(
         ROOT / "python", python, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.so", "__pycache__", "static")
     )
     known = json.loads(results.read_text(encoding="utf-8")) if results.exists() else {}
-    due = [
-        each for each in switched.faults() if each.name not in known and each.name in (arguments.faults or [each.name])
-    ]
+    named = arguments.faults
+    due = [each for each in switched.faults() if (each.name in named if named else each.name not in known)]
 
     def attempt(fault: switched.Fault) -> None:
         found = one(fault, python, arguments.seconds)
@@ -141,14 +180,24 @@ def main() -> None:
         sys.stdout.flush()
         if "died" in found:
             return
+        before = known.get(fault.name, {})
+        for check in ("laws", "verifier", "forms", "scripts"):
+            found[check] = [*found[check], *(each for each in before.get(check, []) if each not in found[check])]
         known[fault.name] = {"what": fault.what.rstrip("."), **found}
         results.parent.mkdir(exist_ok=True)
         results.write_text(json.dumps(known, indent=1, sort_keys=True), encoding="utf-8")
 
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(attempt, due))
-    missed = [name for name, found in known.items() if not found["laws"] and not found["verifier"]]
-    sys.stdout.write(f"{len(known)} faults, {len(known) - len(missed)} seen; not seen: {', '.join(missed) or 'none'}\n")
+    number = {name: sightings(found) for name, found in known.items()}
+    for least, word in ((1, "not seen"), (2, "seen once")):
+        rest = [name for name, seen in number.items() if seen == least - 1]
+        sys.stdout.write(f"{word}: {', '.join(rest) or 'none'}\n")
+
+
+def sightings(found: dict[str, Any]) -> int:
+    """Return how many checks saw a fault: each law and rule, and the closed forms and scripts once."""
+    return len(found["laws"]) + len(found["verifier"]) + bool(found["forms"]) + bool(found["scripts"])
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@ environment sets.
 
 A build a fault would take minutes each. Each patch names the text that it replaces, an expression
 or statement, which becomes `if fault { new } else { old }`; the program reads the number of its
-fault from SELFCLOCK_FAULT when the module is loaded.
+fault from SELFCLOCK_FAULT when the module is loaded, or a script of the peer begins.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent.parent.parent
 FAULTS = Path(__file__).parent
 WHERE = ROOT / "target/faults"
+#: The tests of the scripted peer, built with every switch.
+PEER = WHERE / "peer"
 RESULTS = ROOT / "results/faults.json"
 
 SWITCH = """
@@ -33,6 +35,17 @@ pub mod fault {
     pub fn is(number: u32) -> bool { NUMBER.load(Ordering::Relaxed) == number }
 }
 """
+
+
+#: Reads the number of the fault that is on.
+NUMBER = 'std::env::var("SELFCLOCK_FAULT").ok().and_then(|text| text.parse().ok()).unwrap_or(0)'
+#: Where the module and the scripted peer read it: file, text, and what takes its place.
+STARTS = (
+    ("crates/python/src/lib.rs", "        Ok(())\n    }\n",
+     f"        selfclock_congestion::fault::set({NUMBER});\n        Ok(())\n    }}\n"),
+    ("crates/simulator/src/transport/sender/peer.rs", "        let lines = parse(script)?;\n",
+     f"        selfclock_congestion::fault::set({NUMBER});\n        let lines = parse(script)?;\n"),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -128,21 +141,14 @@ def tree() -> Path:
         file.write_text(text, encoding="utf-8")
     lib = to / "crates/congestion/src/lib.rs"
     lib.write_text(lib.read_text(encoding="utf-8") + SWITCH, encoding="utf-8")
-    module = to / "crates/python/src/lib.rs"
-    module.write_text(
-        module.read_text(encoding="utf-8").replace(
-            "        Ok(())\n    }\n",
-            '        let number = std::env::var("SELFCLOCK_FAULT").ok().and_then(|text| text.parse().ok());\n'
-            "        selfclock_congestion::fault::set(number.unwrap_or(0));\n        Ok(())\n    }\n",
-            1,
-        ),
-        encoding="utf-8",
-    )
+    for name, text, with_number in STARTS:
+        start = to / name
+        start.write_text(start.read_text(encoding="utf-8").replace(text, with_number, 1), encoding="utf-8")
     return to
 
 
 def build() -> Path:
-    """Build it; return a directory for PYTHONPATH."""
+    """Build the module and the tests of the scripted peer; return a directory for PYTHONPATH."""
     to = tree()
     environment = {
         **os.environ,
@@ -155,13 +161,18 @@ def build() -> Path:
     }
     if "FAULTS_TARGET" in os.environ:  # which has what other builds have compiled with other flags
         del environment["RUSTFLAGS"]
-    subprocess.run(
-        ["cargo", "build", "--release", "--locked", "-p", "selfclock-python", "--lib"],
-        cwd=to,
-        env=environment,
-        check=True,
-    )
+
+    def cargo(*words: str) -> str:
+        return subprocess.run(
+            ["cargo", *words, "--release", "--locked"],
+            cwd=to, env=environment, check=True, stdout=subprocess.PIPE, text=True,
+        ).stdout  # fmt: skip
+
+    cargo("build", "-p", "selfclock-python", "--lib")
     shutil.copy2(Path(environment["CARGO_TARGET_DIR"]) / "release/lib_core.so", to / "python/selfclock/_core.abi3.so")
+    told = cargo("test", "-p", "selfclock-simulator", "--lib", "--no-run", "--message-format", "json")
+    made = [json.loads(line).get("executable") for line in told.splitlines() if line.startswith("{")]
+    shutil.copy2(next(each for each in made if each), PEER)
     return to / "python"
 
 

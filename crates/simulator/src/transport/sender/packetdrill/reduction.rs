@@ -2,6 +2,7 @@
 
 use super::super::peer::Connection;
 use super::{SELECTIVE, modern};
+use crate::plan::{Recovery, Transport};
 
 /// `prr-ss-10pkt-lost-1`: one of ten is lost; the flight equals ssthresh throughout, so that one
 /// segment leaves on each ACK. Window and ssthresh are 7 then and at the end.
@@ -73,5 +74,28 @@ fn ten_of_twenty_are_lost() {
          +0.002 < ack 1 sack 2:12; > 1:2 16:17
          +0.002 < ack 1 sack 2:13; > 17:18
          +0.002 < ack 1 sack 2:14; > 18:19; ssthresh 7",
+    );
+}
+
+/// RFC 6582, section 3.2, of ten segments without the first and the fifth. FlightSize without what
+/// Limited Transmit sent is ten, so ssthresh is five, and the window eight with the three
+/// duplicates. Seven more inflate it to 15, and let 12, 13 and 14 go. The partial ACK of four
+/// deflates it to 15 - 4 + 1 = 12: beside the retransmission, one new segment leaves.
+#[test]
+fn a_partial_ack_deflates_the_window() {
+    let newreno = |transport: &mut Transport| transport.recovery = Recovery::NewReno;
+    Connection::new("reno").with(newreno).plays(
+        "0.10 < synack; > 0:10
+         0.20 < ack 0; > 10:11
+         +0.001 < ack 0; > 11:12
+         +0.001 < ack 0; > 0:1; state recovery; ssthresh 5
+         +0.001 < ack 0
+         +0.001 < ack 0
+         +0.001 < ack 0
+         +0.001 < ack 0
+         +0.001 < ack 0; > 12:13
+         +0.090 < ack 0; > 13:14
+         +0.001 < ack 0; > 14:15
+         +0.001 < ack 4; > 4:5 15:16; state recovery",
     );
 }
