@@ -19,7 +19,8 @@ STATE = ROOT / "target/nightly"
 CHECKS = (
     "adapters", "oracles", "load", "live-test", "careless", "journal-faults", "oldest-rust", "golden", "kernel-float",
     "kernel-test", "lab-test", "scorecard-truths", "misbehaviour", "kernel-proof", "package", "verify", "rules",
-    "sweep-10000", "quic-test", "adapters-s2n", "laws", "docs-long", "record-full", "live-endurance", "fuzz", "verify-night",
+    "sweep-10000", "quic-test", "adapters-s2n", "laws", "docs-long", "record-full", "live-endurance", "fuzz",
+    "verify-night",
 )  # fmt: skip
 #: Why the other targets are not of a night.
 _REASONS = {
