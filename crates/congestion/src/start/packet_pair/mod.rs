@@ -3,9 +3,12 @@
 //!
 //! Section numbers below are those of the paper.
 
+mod awaited;
 mod receiver;
 
 pub use receiver::PacketPairReceiver;
+
+use awaited::Awaited;
 
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::entry::{Entry, Need};
@@ -41,6 +44,38 @@ choice! {
 }
 
 choice! {
+    /// How many pairs are on their way at a time.
+    Pairs {
+        /// One: the next leaves after the reply to the last.
+        One = "one",
+        /// Every two segments that leave together.
+        Every = "every",
+    }
+}
+
+choice! {
+    /// What ends the wait for the reply to a pair, apart from the reply, a loss and a timeout.
+    UnansweredPair {
+        /// An ACK of its second segment without one (section 4.1.2: that ACK carries the reply).
+        Acknowledged = "acknowledged",
+        /// Two smoothed round-trip times.
+        TwoRoundTrips = "two-round-trips",
+        /// Nothing.
+        Loss = "loss",
+    }
+}
+
+choice! {
+    /// Which segments the ratio of ACKs counts.
+    AckRatioOf {
+        /// Those that are in no pair: both segments of a pair are acknowledged at once (figure 6).
+        Unpaired = "unpaired",
+        /// All: on an asymmetric path pairs are acknowledged like other segments.
+        All = "all",
+    }
+}
+
+choice! {
     /// How many segments an ACK covers after probing from both sides.
     AckRatio {
         /// t2 / t1, rounded up, from 2 to 4 (section 4.2.1).
@@ -66,6 +101,16 @@ parameters! {
         /// Which ends probe.
         probing: Probing = Probing::SenderOnly, shown "sender-only", unit "", range (0.0, 0.0),
             source "paper, figure 5 (sender-only) and figure 6 (both-sides)";
+        /// How many pairs are on their way at a time: one, or every two segments that leave
+        /// together in slow start.
+        pairs: Pairs = Pairs::One, shown "one", unit "", range (0.0, 0.0),
+            source "paper, figure 5: pairs at 0.300, 0.540 and 0.780, one a round trip, and the segment at 0.900 sent by the \
+                    leaky bucket; every: section 4.2.1, always chance of two packets transmission at a time";
+        /// With one pair at a time: what ends the wait for a reply that does not come, apart from a
+        /// loss and a timeout.
+        unanswered_pair: UnansweredPair = UnansweredPair::Acknowledged, shown "acknowledged", unit "", range (0.0, 0.0),
+            source "paper, section 4.1.2: the acknowledgement of the second packet is transmitted with the reply; the \
+                    others are ours, the paper has no rule";
         /// Period of the timer that counts time and runs the leaky bucket.
         tick: Duration = Duration::from_milliseconds(10), shown "10 ms", unit "s", range (1e-6, 1.0),
             source "paper, section 4.1.1: 10 msec timer interrupt routine";
@@ -75,7 +120,8 @@ parameters! {
             source "paper, section 4.1.2: difference between timer counter values";
         /// Meaning of an interval of 0 ticks.
         zero_ticks: ZeroTicks = ZeroTicks::Unshaped, shown "unshaped", unit "", range (0.0, 0.0),
-            source "our choice: the paper's own link (8 to 16 ms per segment) often gives 0 ticks, the paper does not say what then";
+            source "our choice: a segment that takes less than a tick, above 1.2 Mbit/s, can give 0 ticks; the paper does not \
+                    say what then";
         /// Which of the replies counts: the last, the smallest, or the median of the last three.
         interval_filter: IntervalFilter = IntervalFilter::Last, shown "last", unit "", range (0.0, 0.0),
             source "paper, section 4.2.1: the value is recorded";
@@ -84,6 +130,11 @@ parameters! {
         /// round trip whatever the reverse path carries.
         ack_ratio: AckRatio = AckRatio::Intervals, shown "intervals", unit "", range (0.0, 0.0),
             source "paper, section 4.2.1: in proportion to ratio of t1 to t2; rfc4782: RFC 4782, section 4.5";
+        /// Which segments that number counts, once the path is known to be asymmetric: those in no
+        /// pair, or all.
+        ack_ratio_of: AckRatioOf = AckRatioOf::Unpaired, shown "unpaired", unit "", range (0.0, 0.0),
+            source "paper, figure 6: both segments of a pair acknowledged at once; all: section 4.2.1, acknowledgement packet \
+                    is transmitted every three or four packet arrival";
         /// Kind of the option on the wire. 253 and 254 are followed by an ExID (RFC 6994), which
         /// takes 4 bytes more on a pair's segments and on their ACKs from both sides, and none on a
         /// reply alone.
@@ -103,6 +154,8 @@ pub struct PacketPair {
     /// T of the paper: ticks between full-size segments.
     intervals: IntervalHistory,
     next_pair_id: u8,
+    /// The pair whose reply decides when the next may leave.
+    awaited: Option<Awaited>,
     spacing: Spacing,
     /// Arrival tick of the ACK that carried "pair 1", by pair-id (both-sides probing).
     first_ack: Option<(u8, Time)>,
@@ -134,6 +187,7 @@ impl PacketPair {
             clock: TickClock::new(parameters.tick, parameters.timer_rounding),
             intervals: IntervalHistory::default(),
             next_pair_id: 0,
+            awaited: None,
             spacing: Spacing::Off,
             first_ack: None,
             interval_for_receiver: None,
@@ -151,7 +205,8 @@ impl PacketPair {
         let Some(PeerOption::PacketPair(PacketPairOption { mark, reply, .. })) = option else {
             return;
         };
-        if let Some((_, ticks)) = reply {
+        if let Some((id, ticks)) = reply {
+            self.awaited = self.awaited.filter(|pair| !pair.is(id));
             // "When data sender receives packet pair reply option, data sender records timer
             // values" (4.2.1).
             self.intervals.record(ticks);
@@ -203,6 +258,10 @@ impl StartPart for PacketPair {
 
     fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
         self.read_option(event.now, event.option);
+        let rule = self.parameters.unanswered_pair;
+        if self.awaited.as_mut().is_some_and(|pair| pair.is_unanswered(event, rule)) {
+            self.awaited = None;
+        }
         self.smoothed_rtt = event.smoothed_rtt.unwrap_or_default();
         if self.spacing == Spacing::AwaitingFirstAck {
             // "After retransmission of lost packets, TCP receives new acknowledgement packets. When
@@ -232,15 +291,20 @@ impl StartPart for PacketPair {
 
     fn on_loss(&mut self, _event: &LossDetected, _state: &mut WindowState) {
         self.spacing = Spacing::AwaitingFirstAck;
+        self.awaited = None;
     }
 
     /// T is kept: the path is the same. The next reply refreshes it (our choice; the paper is
     /// silent).
     fn on_timeout(&mut self, _event: &Timeout) {
         self.spacing = Spacing::Off;
+        self.awaited = None;
     }
 
     fn on_sent(&mut self, event: &Sent) {
+        if let Some(pair) = &mut self.awaited {
+            pair.on_sent(event.now, event.size);
+        }
         self.held_back = event.held_back;
         self.leave_safe_transmit_if_done(event.now);
     }
@@ -263,9 +327,10 @@ impl StartPart for PacketPair {
     }
 
     /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow
-    /// start, always.
+    /// start, while no other pair is on its way (figure 5).
     fn probe(&self, state: &WindowState) -> Option<Probe> {
-        (state.in_slow_start() && matches!(self.spacing, Spacing::Off)).then_some(Probe::Pair)
+        let may = self.parameters.pairs == Pairs::Every || self.awaited.is_none();
+        (may && state.in_slow_start() && matches!(self.spacing, Spacing::Off)).then_some(Probe::Pair)
     }
 
     fn option_for(&mut self, part: ProbePart) -> Option<PeerOption> {
@@ -275,6 +340,7 @@ impl StartPart for PacketPair {
             ProbePart::PairSecond => {
                 let id = self.next_pair_id;
                 self.next_pair_id = id.wrapping_add(1);
+                self.awaited = Some(Awaited::new(id));
                 Some((PairMark::Second, id))
             }
         };
@@ -356,6 +422,66 @@ mod tests {
         assert_eq!(start.probe(&state), Some(Probe::Pair));
         let pacing = start.pacing(&state).expect("spaced");
         assert_eq!(pacing.interval, Duration::from_milliseconds(40));
+    }
+
+    /// Sends a pair of segments of 1000 bytes.
+    fn send_pair(start: &mut PacketPair, now: Time) {
+        for part in [ProbePart::PairFirst, ProbePart::PairSecond] {
+            start.option_for(part);
+            start.on_sent(&Sent::new(now, Bytes(1000), Bytes(2000)));
+        }
+    }
+
+    /// An ACK after `sent` bytes, of `acknowledged` bytes in all.
+    fn ack_of(acknowledged: u64, sent: u64) -> Acknowledged {
+        let (acknowledged_total, sent_total) = (Bytes(acknowledged), Bytes(sent));
+        Acknowledged { acknowledged_total, sent_total, ..ack_at(1.0, 0.2) }
+    }
+
+    /// Figure 5: "packet pair option is used 0.300msec, 0.540msec, 0.780msec", one pair a round
+    /// trip, the next when the reply to the last has arrived.
+    #[test]
+    fn the_next_pair_waits_for_the_reply_to_the_last() {
+        for (pairs, meanwhile) in [(Pairs::One, None), (Pairs::Every, Some(Probe::Pair))] {
+            let mut start = PacketPair::new(Parameters { pairs, ..Parameters::default() });
+            let state = state(4.0);
+            assert_eq!(start.probe(&state), Some(Probe::Pair));
+            send_pair(&mut start, Time::ZERO);
+            assert_eq!(start.probe(&state), meanwhile, "{pairs:?}");
+            start.on_ack(&ack_of(500, 2000), &state);
+            assert_eq!(start.probe(&state), meanwhile, "{pairs:?}: what came before the pair");
+            start.on_ack(&Acknowledged { option: reply(4), ..ack_of(2000, 2000) }, &state);
+            assert_eq!(start.probe(&state), Some(Probe::Pair));
+        }
+    }
+
+    /// The ACK of the second segment carries the reply (section 4.1.2), so one without it says that
+    /// none will come; segments sent after the pair do not belong to it.
+    #[test]
+    fn an_unanswered_pair_is_given_up() {
+        for (rule, early, at_its_end, late) in [
+            (UnansweredPair::Acknowledged, false, true, true),
+            (UnansweredPair::TwoRoundTrips, false, false, true),
+            (UnansweredPair::Loss, false, false, false),
+        ] {
+            let mut start = PacketPair::new(Parameters { unanswered_pair: rule, ..Parameters::default() });
+            let state = state(8.0);
+            let time = |seconds| Time::ZERO + Duration::from_seconds(seconds);
+            send_pair(&mut start, time(0.9));
+            start.on_sent(&Sent::new(time(0.95), Bytes(1000), Bytes(3000)));
+            for (event, expected) in [
+                (ack_of(1999, 3000), early),
+                (ack_of(2000, 3000), at_its_end),
+                (Acknowledged { now: time(1.31), ..ack_of(2000, 3000) }, late),
+            ] {
+                start.on_ack(&event, &state);
+                assert_eq!(start.probe(&state).is_some(), expected, "{rule:?}, {event:?}");
+            }
+            if !late {
+                start.on_timeout(&Timeout::new(Time::ZERO, Bytes(10_000)));
+                assert_eq!(start.probe(&state), Some(Probe::Pair));
+            }
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use super::{AckRatio, Parameters, Probing};
+use super::{AckRatio, AckRatioOf, Parameters, Probing};
 use crate::estimate::pair_interval::TickClock;
 use crate::option::{PacketPairKind, PacketPairOption, PairMark, PeerOption};
 use crate::receiver::{AckRequest, ReceiverPart};
@@ -20,6 +20,7 @@ use crate::units::{Duration, Time};
 pub struct PacketPairReceiver {
     probing: Probing,
     ack_ratio: AckRatio,
+    ack_ratio_of: AckRatioOf,
     option_kind: PacketPairKind,
     clock: TickClock,
     /// Pair-id and arrival of the last "pair 1".
@@ -27,6 +28,8 @@ pub struct PacketPairReceiver {
     /// In both-sides mode, the pairs whose t2 has not returned yet, oldest first.
     timed: VecDeque<TimedPair>,
     ack_every: Option<u32>,
+    /// The reply to a pair that is not acknowledged at once, for the next ACK.
+    reply: Option<(u8, u16)>,
 }
 
 /// A pair that has arrived completely.
@@ -48,12 +51,20 @@ impl PacketPairReceiver {
         Self {
             probing: parameters.probing,
             ack_ratio: parameters.ack_ratio,
+            ack_ratio_of: parameters.ack_ratio_of,
             option_kind: parameters.option_kind,
             clock: TickClock::new(parameters.tick, parameters.timer_rounding),
             first: None,
             timed: VecDeque::new(),
             ack_every: None,
+            reply: None,
         }
+    }
+
+    /// Whether pairs are acknowledged like other segments. Their ACKs are then no pair, so t2 is
+    /// measured no more, and d stays.
+    fn thins_pairs(&self) -> bool {
+        self.ack_ratio_of == AckRatioOf::All && self.ack_every.is_some_and(|every| every > 2)
     }
 
     fn remember(&mut self, pair: TimedPair) {
@@ -88,9 +99,10 @@ impl ReceiverPart for PacketPairReceiver {
         if let Some((id, reverse)) = reply {
             self.take_reverse_interval(now, id, reverse);
         }
-        let both_sides = self.probing == Probing::BothSides;
-        let option =
-            |mark, reply| PeerOption::PacketPair(PacketPairOption { kind: self.option_kind, mark, reply });
+        let thins_pairs = self.thins_pairs();
+        let both_sides = self.probing == Probing::BothSides && !thins_pairs;
+        let kind = self.option_kind;
+        let option = |mark, reply| PeerOption::PacketPair(PacketPairOption { kind, mark, reply });
         match mark {
             None => AckRequest::default(),
             Some((PairMark::First, id)) => {
@@ -110,6 +122,10 @@ impl ReceiverPart for PacketPairReceiver {
                     Some((first_id, first)) if first_id == id => Some(self.clock.interval(first, now)),
                     _ => None,
                 };
+                if thins_pairs {
+                    self.reply = interval.map(|ticks| (id, ticks)).or(self.reply);
+                    return AckRequest::default();
+                }
                 let mark = both_sides.then_some((PairMark::Second, id));
                 let option = interval.map(|ticks| option(mark, Some((id, ticks))));
                 if let Some(interval) = interval.filter(|_| both_sides) {
@@ -118,6 +134,11 @@ impl ReceiverPart for PacketPairReceiver {
                 AckRequest { immediately: true, option, ..AckRequest::default() }
             }
         }
+    }
+
+    fn option_for_ack(&mut self, _now: Time) -> Option<PeerOption> {
+        let reply = Some(self.reply.take()?);
+        Some(PeerOption::PacketPair(PacketPairOption { kind: self.option_kind, mark: None, reply }))
     }
 
     fn ack_every(&self) -> Option<u32> {
@@ -224,6 +245,31 @@ mod tests {
         // It applies until the next, also while another pair is in flight.
         a_pair_arrives(&mut part, 10, 300, 310);
         assert_eq!(part.ack_every(), Some(2));
+    }
+
+    /// "When new TCP finds an asymmetric link, acknowledgement packet is transmitted every three or
+    /// four packet arrival" (section 4.2.1), of every packet: pairs are acknowledged like others,
+    /// the reply goes with the next ACK, and the ACKs are no pair.
+    #[test]
+    fn d_can_count_every_segment() {
+        let mut part = both_sides(Parameters { ack_ratio_of: AckRatioOf::All, ..Parameters::default() });
+        let first = part.on_data(at(0), marked(PairMark::First, 7), INITIAL_TTL);
+        assert!(first.immediately, "the path is not known yet");
+        part.on_data(at(20), marked(PairMark::Second, 7), INITIAL_TTL);
+        part.on_data(at(100), pair(Some((PairMark::First, 8)), Some((7, 8))), INITIAL_TTL);
+        assert_eq!(part.ack_every(), Some(4));
+        assert_eq!(part.option_for_ack(at(101)), None);
+        let second = part.on_data(at(116), marked(PairMark::Second, 8), INITIAL_TTL);
+        assert_eq!(second, AckRequest::default());
+        let reply = PacketPairOption { reply: Some((8, 1)), ..PacketPairOption::default() };
+        assert_eq!(part.option_for_ack(at(150)), Some(PeerOption::PacketPair(reply)));
+        assert_eq!(part.option_for_ack(at(190)), None, "once");
+        // On a path that is not asymmetric pairs stay pairs.
+        let mut symmetric = both_sides(Parameters { ack_ratio_of: AckRatioOf::All, ..Parameters::default() });
+        a_pair_arrives(&mut symmetric, 7, 0, 20);
+        symmetric.on_data(at(100), pair(None, Some((7, 2))), INITIAL_TTL);
+        assert_eq!(symmetric.ack_every(), Some(2));
+        assert!(symmetric.on_data(at(110), marked(PairMark::First, 8), INITIAL_TTL).immediately);
     }
 
     /// 300 pairs without a reply: the last 256 are kept, including the one that has pair 44's id.
