@@ -57,15 +57,21 @@ impl WindowPart for Window {
 impl Window {
     /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
     pub(crate) fn take_from(&mut self, group: &Group, state: &mut WindowState) {
-        if let Self::Adaptive(part) = self {
-            part.take_from(group, state);
+        match self {
+            Self::Adaptive(part) => {
+                part.take_from(group, state);
+            }
+            Self::Altcp(part) => part.take_from(group, state),
+            _ => {}
         }
     }
 
     /// After each event: shares its knowledge with the group.
     pub(crate) fn give_to(&mut self, group: &mut Group, state: &WindowState) {
-        if let Self::Adaptive(part) = self {
-            part.give_to(group, state);
+        match self {
+            Self::Adaptive(part) => part.give_to(group, state),
+            Self::Altcp(part) => part.give_to(group, state),
+            _ => {}
         }
     }
 }

@@ -62,12 +62,27 @@ impl Adaptive {
     }
 
     /// The window whose growth makes the queue; for a group, the sum.
-    fn window(&self, state: &WindowState) -> f64 {
+    pub(super) fn window(&self, state: &WindowState) -> f64 {
         self.counted.map_or(state.cwnd, |counted| self.group.window - counted + state.cwnd)
     }
 
+    /// Flows that it shares its knowledge with, itself included.
+    pub(super) fn members(&self) -> f64 {
+        self.group.members
+    }
+
+    /// Whether k is above 1: it is alone, and the queue is short.
+    pub(super) fn is_strong(&self) -> bool {
+        self.group.strength > 1.0
+    }
+
+    /// A loss to which all members respond, keeping this part of each window.
+    pub(super) fn lose(&mut self, now: Time, kept: f64) {
+        self.answered = self.group.lose(now, kept);
+    }
+
     /// Whether this member has responded to a loss of the group at most a round trip ago.
-    fn has_answered(&self, now: Time) -> bool {
+    pub(super) fn has_answered(&self, now: Time) -> bool {
         let since = now.since(self.group.lost_at).seconds();
         self.group.members > 1.0
             && self.answered > 0
@@ -129,31 +144,34 @@ impl WindowPart for Adaptive {
             let kept = state.window_in_use() * kept;
             state.reduce_to(kept);
         }
-        self.answered = self.group.lose(event.now, kept);
+        self.lose(event.now, kept);
     }
 
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         self.reno.on_timeout(event, state);
-        self.answered = self.group.lose(event.now, 0.5);
+        self.lose(event.now, 0.5);
     }
 }
 
 impl Adaptive {
-    /// Before an event of a member of a group: takes the group's knowledge.
-    pub(super) fn take_from(&mut self, group: &Group, state: &mut WindowState) {
+    /// Before an event of a member of a group: takes the group's knowledge. Whether another member
+    /// has met a loss since, to which this one now responds.
+    pub(super) fn take_from(&mut self, group: &Group, state: &mut WindowState) -> bool {
         (*self.group).clone_from(group);
         if self.counted.is_none() {
             self.counted = Some(0.0);
             self.group.members += 1.0;
             self.answered = self.group.epoch;
         }
-        if self.answered != self.group.epoch {
+        let lost = self.answered != self.group.epoch;
+        if lost {
             self.answered = self.group.epoch;
             let before = state.cwnd;
             state.reduce_to(before * self.group.kept);
             // After a timeout it is below the smallest window that a loss leaves.
             state.cwnd = state.cwnd.min(before);
         }
+        lost
     }
 
     /// After an event: shares its knowledge with the group.
