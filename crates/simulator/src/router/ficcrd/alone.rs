@@ -128,15 +128,16 @@ impl LoneRouter {
         let count = segments.max(1);
         let (own, wire) = (payload.div_ceil(count), size.div_ceil(count));
         let mut left = payload;
+        let mut due = false;
         for number in 0..u64::from(count) {
             let payload = own.min(left);
             left -= payload;
             edge.on_data(now, &passed(last.0 + number * u64::from(own), payload, wire));
-            control.on_data(now, wire.min(u32::from(u16::MAX)) as u16, self.settings.rate_constant);
+            due |= control.on_data(now, wire.min(u32::from(u16::MAX)) as u16, &self.settings);
         }
         let timed =
             self.settings.discovery_interval.0.is_some_and(|interval| now.since(*discovered) >= interval);
-        if control.since_discovery >= self.settings.packets_per_discovery || timed {
+        if due || timed {
             (control.since_discovery, *discovered) = (0, now);
             self.queue.on_forward(&self.settings, occupancy, control.rate);
             let most = self.rate.bits_per_second() as f64;

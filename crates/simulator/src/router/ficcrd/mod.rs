@@ -15,7 +15,9 @@ mod flow;
 mod settings;
 
 pub use alone::{Data, FlowState, LoneRouter};
-pub use settings::{ControlUnit, DiscoveryInterval, EdgeRtt, Feedback, MaprRule, Parameters};
+pub use settings::{
+    ControlUnit, DiscoveryBytes, DiscoveryInterval, EdgeRtt, Feedback, FirstDiscovery, MaprRule, Parameters,
+};
 
 use self::core::{CoreQueue, Occupancy};
 use self::flow::EdgeFlow;
@@ -86,7 +88,7 @@ struct ControlLoop {
     last_arrival: Time,
     /// Bytes that arrived at the same time as the previous packet.
     at_once: u32,
-    /// Data packets since the last resource discovery packet.
+    /// Data packets, or bytes of them, since the last resource discovery packet.
     since_discovery: u32,
     next_timed: Time,
     /// The flow whose data came last, and the position of its outgoing link: resource discovery
@@ -109,9 +111,25 @@ impl ControlLoop {
         allowed: None,
     };
 
+    /// A data packet of this size on the wire arrives. Whether a resource discovery packet is due.
+    fn on_data(&mut self, now: Time, size: u16, settings: &Parameters) -> bool {
+        let (count, most) = match settings.bytes_per_discovery.0 {
+            Some(most) => (u32::from(size), most.get()),
+            None => (1, settings.packets_per_discovery.into()),
+        };
+        self.since_discovery = self.since_discovery.saturating_add(count);
+        let first = match settings.first_discovery {
+            FirstDiscovery::Counted => false,
+            FirstDiscovery::FirstData => self.last_arrival == Time::NEVER,
+            FirstDiscovery::FirstRate => self.last_arrival != Time::NEVER && self.rate <= 0.0,
+        };
+        self.note_rate(now, size, settings.rate_constant);
+        let begins = settings.first_discovery == FirstDiscovery::FirstData || self.rate > 0.0;
+        first && begins || u64::from(self.since_discovery) >= most
+    }
+
     /// Equation 1: "APR = (1 - exp(-T/K)) l/T + exp(-T/K) APR".
-    fn on_data(&mut self, now: Time, size: u16, constant: Duration) {
-        self.since_discovery += 1;
+    fn note_rate(&mut self, now: Time, size: u16, constant: Duration) {
         if self.last_arrival == Time::NEVER {
             self.last_arrival = now;
             return;
@@ -221,8 +239,7 @@ impl Ficcrd {
         }
         let control = self.loops.entry(path.control_loop).or_insert(ControlLoop::NEW);
         (control.flow, control.hop) = (packet.flow, packet.hop);
-        control.on_data(now, packet.size, self.settings.rate_constant);
-        if control.since_discovery >= self.settings.packets_per_discovery {
+        if control.on_data(now, packet.size, &self.settings) {
             self.discover(station, path.control_loop);
         } else if control.next_timed == Time::NEVER {
             self.time_discovery(now, path.control_loop);
@@ -564,6 +581,7 @@ fn paths(unit: ControlUnit, site: &RouterSite<'_>) -> Vec<Option<FlowPath>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use selfclock_congestion::units::Bytes;
 
     /// State per flow, bytes, as in docs/validation.md, without the packets held.
     #[test]
@@ -577,17 +595,43 @@ mod tests {
         let ms = Duration::from_milliseconds;
         let mut control = ControlLoop::NEW;
         for step in 0..10 {
-            control.on_data(Time::ZERO + ms(33 * step), 4096, ms(100));
+            control.note_rate(Time::ZERO + ms(33 * step), 4096, ms(100));
         }
         let expected = 4096.0 * 8.0 / 0.033 * (1.0 - libm::exp(-9.0 * 0.33));
         assert!((control.rate / expected - 1.0).abs() < 1e-9, "{}", control.rate);
         // Two simultaneous packets count as one of twice the size.
         let before = control.rate;
-        control.on_data(Time::ZERO + ms(33 * 9), 4096, ms(100));
+        control.note_rate(Time::ZERO + ms(33 * 9), 4096, ms(100));
         assert_eq!(control.rate, before);
-        control.on_data(Time::ZERO + ms(33 * 10), 4096, ms(100));
+        control.note_rate(Time::ZERO + ms(33 * 10), 4096, ms(100));
         let kept = libm::exp(-0.33);
         let expected = (1.0 - kept) * 8192.0 * 8.0 / 0.033 + kept * before;
         assert!((control.rate / expected - 1.0).abs() < 1e-9, "{}", control.rate);
+    }
+
+    /// Which of a flow's packets of 4136 B, 4 ms apart, are followed by a resource discovery packet:
+    /// by number, by bytes of 32 cells of ATM, or of ten packets of this size, and with the first
+    /// one early.
+    #[test]
+    fn a_resource_discovery_packet_is_due_in_proportion() {
+        let (packets, atm) = (Parameters { packets_per_discovery: 8, ..Parameters::default() }, 32 * 53);
+        let bytes = |size| Parameters { bytes_per_discovery: DiscoveryBytes(Some(Bytes(size))), ..packets };
+        let first = |first_discovery| Parameters { first_discovery, ..packets };
+        for (settings, expected) in [
+            (packets, &[8, 16, 24][..]),
+            (bytes(41_360), &[10, 20]),
+            (bytes(atm), &(1..=25).collect::<Vec<u64>>()),
+            (first(FirstDiscovery::FirstData), &[1, 9, 17, 25]),
+            (first(FirstDiscovery::FirstRate), &[2, 10, 18]),
+        ] {
+            let mut control = ControlLoop::NEW;
+            let due = (1..=25).filter(|number| {
+                let now = Time::ZERO + Duration::from_milliseconds(4 * number);
+                let due = control.on_data(now, 4136, &settings);
+                control.since_discovery = if due { 0 } else { control.since_discovery };
+                due
+            });
+            assert_eq!(due.collect::<Vec<_>>(), expected, "{settings:?}");
+        }
     }
 }

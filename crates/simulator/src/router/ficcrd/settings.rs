@@ -50,6 +50,33 @@ selfclock_congestion::choice! {
     }
 }
 
+selfclock_congestion::choice! {
+    /// When the first resource discovery packet of a loop leaves.
+    FirstDiscovery {
+        /// After as much data as each later one.
+        Counted = "counted",
+        /// With the first data packet: its rate is not known yet, but it fetches the allowed one.
+        FirstData = "first-data",
+        /// With the second data packet, the first with a rate.
+        FirstRate = "first-rate",
+    }
+}
+
+/// Bytes of data for each resource discovery packet; `None` if packets are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DiscoveryBytes(pub Option<Bytes>);
+
+impl ParameterType for DiscoveryBytes {
+    const KIND: Kind = Kind::OrWord(&Kind::Bytes, "off");
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        match value {
+            Value::Bytes(size) => Some(Self(Some(size))),
+            Value::Choice(_) => Some(Self(None)),
+            _ => None,
+        }
+    }
+}
+
 /// Maximum time between resource discovery packets of a sending flow; `None` if only counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DiscoveryInterval(pub Option<Duration>);
@@ -80,7 +107,14 @@ selfclock_congestion::parameters! {
         /// Time constant of the estimate of a flow's rate: "K" of equation 1.
         rate_constant: Duration = Duration::from_milliseconds(100), shown "100 ms", unit "s", range ABOVE_ZERO, source "our choice, as in CSFQ";
         /// Data packets for each resource discovery packet.
-        packets_per_discovery: u32 = 32, shown "32", unit "packets", range (1.0, 4294967295.0), source "our choice: Nrm of ATM";
+        packets_per_discovery: u32 = 32, shown "32", unit "packets", range (1.0, 4294967295.0), source "our choice: the paper says proportionally; Nrm of ATM, whose cells have 53 bytes";
+        /// Bytes of data, with headers, for each resource discovery packet, in place of a number of
+        /// packets; at most one with a data packet. 1696 B are 32 cells of ATM. "off": packets are
+        /// counted.
+        bytes_per_discovery: DiscoveryBytes = DiscoveryBytes(None), shown "off", unit "B", range (1.0, 4294967295.0), source "our choice: the paper says proportionally based on the packet arrival rate, which equation 1 takes in bytes";
+        /// When a flow's first resource discovery packet leaves: after as much data as each later
+        /// one, with its first data packet, or with the second, the first that has a rate.
+        first_discovery: FirstDiscovery = FirstDiscovery::Counted, shown "counted", unit "", range (0.0, 0.0), source "our choice: proportionally to the TCP traffic (section 2); a source of ATM begins with one";
         /// And at least one in this time for a flow that sends; "off": only by number.
         discovery_interval: DiscoveryInterval = DiscoveryInterval(Some(Duration::from_milliseconds(100))), shown "100 ms", unit "s", range ABOVE_ZERO, source "our choice";
         /// Size of a resource discovery packet on the wire.
