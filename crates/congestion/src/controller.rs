@@ -7,7 +7,7 @@ use crate::decision::{Decision, Phase, ProbePart, Snapshot};
 use crate::estimate::Estimate;
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Timeout,
+    RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Stamped, Timeout,
 };
 use crate::failure::{Failure, Reason};
 use crate::held::Held;
@@ -145,6 +145,7 @@ impl<A: Composition> Controller<A> {
             Event::Resumed(event) => self.on_resumed(event),
             Event::Sent(event) => self.on_sent(event),
             Event::Acknowledged(event) => self.on_ack(event),
+            Event::Stamped(event) => self.on_stamped(event),
             Event::DuplicateAck(event) => self.on_duplicate_ack(event),
             Event::LossDetected(event) => self.on_loss(event),
             Event::EcnEcho(event) => self.on_ecn_echo(event),
@@ -359,6 +360,20 @@ impl<A: Composition> Controller<A> {
             Roles::Parts(start, window, _) => start.wants_rate_samples() || window.wants_rate_samples(),
             Roles::Model(model) => model.wants_rate_samples(),
         }
+    }
+
+    /// The clocks' times of the ACK that follows.
+    pub fn on_stamped(&mut self, event: &Stamped) {
+        self.algorithm.tell(event.now, &mut self.state, |roles, _| {
+            if let Roles::Parts(_, _, Some(estimate)) = roles {
+                estimate.on_stamped(event);
+            }
+        });
+    }
+
+    /// Whether it uses [`Stamped`], which the sender must then tell before each ACK.
+    pub fn wants_stamps(&self) -> bool {
+        matches!(self.algorithm.roles(), Roles::Parts(_, _, Some(estimate)) if estimate.wants_stamps())
     }
 
     /// Whether it controls the window in recovery itself: proportional rate reduction (RFC 6937)

@@ -54,6 +54,8 @@ events! {
     Sent,
     /// An ACK advanced.
     Acknowledged,
+    /// The clocks' times of the ACK that follows.
+    Stamped,
     /// A duplicate ACK arrived.
     DuplicateAck,
     /// A loss was detected.
@@ -245,6 +247,30 @@ impl Acknowledged {
 impl Default for Acknowledged {
     fn default() -> Self {
         Self::new(Time::ZERO, Bytes::ZERO)
+    }
+}
+
+/// The clocks' times of an ACK, before the event of that ACK: told only to algorithms that request
+/// them ([`Controller::wants_stamps`](crate::Controller::wants_stamps)). A host may process an ACK
+/// later than its network card received it, and the receiver's clock is near the bottleneck.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Stamped {
+    /// When the sender processes the ACK.
+    pub now: Time,
+    /// When the sender's network card received it, by the card's time stamp.
+    pub card: Time,
+    /// When the receiver received the segment that it answers, by the receiver's clock, whose
+    /// offset is unknown: the time stamp of RFC 7323 in a fine unit, or the receive time stamp of
+    /// QUIC.
+    pub peer: Time,
+}
+
+impl Stamped {
+    /// At this time, with these time stamps.
+    #[inline]
+    pub const fn new(now: Time, card: Time, peer: Time) -> Self {
+        Self { now, card, peer }
     }
 }
 

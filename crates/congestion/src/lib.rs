@@ -53,7 +53,7 @@ pub use controller::Controller;
 pub use decision::{Decision, Pacing, Phase, Probe, ProbePart, Snapshot};
 pub use event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RateSample, RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Timeout,
+    RateSample, RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Stamped, Timeout,
 };
 pub use option::PeerOption;
 pub use registry::{Registry, Selection};

@@ -7,7 +7,7 @@
 use crate::decision::{Pacing, Phase, Probe, ProbePart};
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, LossDetected, RecoveryEnded, Resumed, Sent,
-    SpuriousLoss, Timeout,
+    SpuriousLoss, Stamped, Timeout,
 };
 use crate::failure::Reason;
 use crate::option::PeerOption;
@@ -223,6 +223,12 @@ methods! { $ estimate_methods:
 pub trait EstimatePart {
     /// An ACK advanced; called before the start and the window algorithm.
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState);
+    /// The clocks' times of the ACK that follows.
+    fn on_stamped(&mut self, _event: &Stamped) {}
+    /// Whether it uses them. Constant for a connection.
+    fn wants_stamps(&self) -> bool {
+        false
+    }
     /// A segment left.
     fn on_sent(&mut self, event: &Sent, state: &WindowState);
     /// Data is about to leave after a pause.

@@ -19,7 +19,7 @@ use crate::estimate::{self, EstimateChoice};
 use crate::model::{self, ModelChoice};
 use crate::open::{AnyModel, AnyStart, AnyWindow};
 use crate::parameter::{Parameter, ParameterError, Value};
-use crate::part::{ModelPart, StartPart, WindowPart};
+use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
 use crate::receiver::Partner;
 use crate::start::{self, StartChoice};
 use crate::state::Setup;
@@ -374,6 +374,17 @@ impl Selection {
                 estimate.as_ref().map(EstimateChoice::build),
             ),
             Choice::Model(model) => Controller::with_model(setup, model.build()),
+        }
+    }
+
+    /// Whether a new connection uses [`Stamped`](crate::Stamped): the receiver must then tell when
+    /// segments arrived.
+    pub fn wants_stamps(&self) -> bool {
+        match &self.choice {
+            Choice::Parts { estimate, .. } => {
+                estimate.as_ref().is_some_and(|estimate| estimate.build().wants_stamps())
+            }
+            Choice::Model(_) => false,
         }
     }
 

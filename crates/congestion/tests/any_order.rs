@@ -14,7 +14,8 @@ use selfclock_congestion::registry::Selection;
 use selfclock_congestion::state::Setup;
 use selfclock_congestion::{
     Acknowledged, Bytes, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost, LossDetected,
-    MssChanged, PeerOption, Rate, RateSample, RecoveryEnded, Resumed, Sent, SpuriousLoss, Time, Timeout,
+    MssChanged, PeerOption, Rate, RateSample, RecoveryEnded, Resumed, Sent, SpuriousLoss, Stamped, Time,
+    Timeout,
 };
 
 /// Mostly realistic sizes, including the ends of the range.
@@ -130,6 +131,9 @@ fn step() -> impl Strategy<Value = Step> {
             Step { approved, ..Established::new(Time::ZERO, rtt).into() }
         }),
         1 => Just(SpuriousLoss::default().into()),
+        1 => (span(), span()).prop_map(|(card, peer)| {
+            Stamped::new(Time::ZERO, Time::ZERO + card, Time::ZERO + peer).into()
+        }),
         1 => (span(), span()).prop_map(|(idle, timeout)| Resumed::new(Time::ZERO, idle, timeout).into()),
         1 => prop_oneof![Just(0), 1..65_536_u64].prop_map(|mss| MssChanged::new(Time::ZERO, Bytes(mss)).into()),
     ]

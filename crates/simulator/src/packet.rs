@@ -180,6 +180,12 @@ pub struct Extra {
     pub resource: Option<ResourceDiscovery>,
     /// Label of core-stateless fair queueing: the flow's rate, bit/s.
     pub label: Option<f64>,
+    /// When the network card of the host received it, if the card stamps exactly what it hands over
+    /// later; [`Time::ZERO`] otherwise.
+    pub card: Time,
+    /// ACK: when the receiver received the segment that it answers, by its card's stamp if it has
+    /// one; [`Time::ZERO`] if the sender does not use it.
+    pub peer: Time,
 }
 
 /// From this many parts on their memory grows by an eighth and not to twice its size.

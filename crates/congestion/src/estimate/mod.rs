@@ -16,7 +16,7 @@ pub mod windowed_maximum;
 
 use crate::decision::Pacing;
 use crate::dispatch::algorithms;
-use crate::event::{Acknowledged, Resumed, Sent};
+use crate::event::{Acknowledged, Resumed, Sent, Stamped};
 use crate::part::{EstimatePart, estimate_methods};
 use crate::state::WindowState;
 use crate::units::{Bytes, Time};

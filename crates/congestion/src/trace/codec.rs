@@ -9,7 +9,7 @@ use crate::decision::{Decision, Pacing, Probe, ProbePart};
 use crate::entry::Part;
 use crate::event::{
     Acknowledged, DuplicateAck, EcnEcho, Established, Event, HandshakeLost, LossDetected, MssChanged,
-    RateSample, RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Timeout,
+    RateSample, RecoveryEnded, RestartCause, Resumed, Sent, SpuriousLoss, Stamped, Timeout,
 };
 use crate::option::{CustomOption, PeerOption};
 use crate::state::Setup;
@@ -369,6 +369,14 @@ impl<'a> Codec<'a> {
                 self.float(&mut event.initial_window)?;
                 if event.initial_window.is_nan() { Err(TraceError::Malformed) } else { Ok(()) }
             }
+            Event::Stamped(event) => {
+                for time in [&mut event.card, &mut event.peer] {
+                    let mut picoseconds = time.picoseconds();
+                    self.number(Slot::Plain, &mut picoseconds)?;
+                    *time = Time::from_picoseconds(picoseconds);
+                }
+                Ok(())
+            }
             Event::Resumed(event) => {
                 self.span(Slot::Plain, &mut event.idle)?;
                 self.span(Slot::Plain, &mut event.timeout)
@@ -457,6 +465,7 @@ const fn kind_of(event: &Event) -> u8 {
         Event::SpuriousLoss(_) => 9,
         Event::MssChanged(_) => 10,
         Event::Resumed(_) => 11,
+        Event::Stamped(_) => 12,
     }
 }
 
@@ -475,6 +484,7 @@ fn blank(kind: u8) -> Result<Event, TraceError> {
         9 => SpuriousLoss::default().into(),
         10 => MssChanged::default().into(),
         11 => Resumed::default().into(),
+        12 => Stamped::default().into(),
         _ => return Err(TraceError::Malformed),
     })
 }

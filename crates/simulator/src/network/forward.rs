@@ -8,7 +8,7 @@ use super::link::Passage;
 use super::route_table::Hop;
 use super::{Network, marked};
 use crate::engine::EventQueue;
-use crate::packet::{Flags, Packet};
+use crate::packet::{Flags, Packet, PacketKind};
 use crate::record::packets::PacketEvent;
 use selfclock_congestion::units::Time;
 
@@ -122,9 +122,17 @@ impl Network {
         index: usize,
         packet: &Packet,
     ) -> Option<Time> {
+        let stamped;
+        let mut packet = packet;
         if stop.is_end() && stop.is_special() {
             if stop.coalesces() {
-                at = self.links[index].handed_over(at);
+                let arrival = at;
+                at = self.links[index].handed_over(arrival);
+                // Its receiver is not run ahead: see the route table.
+                if self.links[index].stamps_arrivals() {
+                    stamped = self.stamped(arrival, packet);
+                    packet = &stamped;
+                }
             }
             if stop.is_ahead() {
                 return self.deliver_ahead(at, packet);
@@ -141,6 +149,16 @@ impl Network {
             events.push_packets(at, order, lane, &self.in_flight);
         }
         None
+    }
+
+    /// The packet with the time stamp of a host's card. Only TCP reads it.
+    #[cold]
+    fn stamped(&mut self, arrival: Time, packet: &Packet) -> Packet {
+        let mut stamped = *packet;
+        if matches!(packet.kind, PacketKind::Data | PacketKind::Ack) {
+            self.extras.of(&mut stamped).card = arrival;
+        }
+        stamped
     }
 
     /// A packet reaches a receiver that is run ahead of the clock, unless the run ends first.

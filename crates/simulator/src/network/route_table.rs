@@ -1,7 +1,7 @@
 //! The route table: the routes of all flows one after another, with their stops.
 
 use super::gate::Gates;
-use crate::plan::{Plan, Protocol};
+use crate::plan::{CardStamps, Plan, Protocol};
 
 /// A link of a route, or the end of a route.
 #[derive(Clone, Copy, Debug)]
@@ -134,8 +134,14 @@ pub(super) fn route_table(plan: &Plan, gates: &Gates, hosts: Hosts) -> (Vec<Hop>
         (first as u32, is_unbroken)
     };
     let flows = plan.flows.iter().enumerate().map(|(index, flow)| {
+        // What a card stamps passes by way of the event queue.
+        let is_stamped = flow.forward.last().is_some_and(|&link| {
+            let link = &plan.links[link];
+            !link.coalescing.is_zero() && link.coalescing_stamps == CardStamps::Arrival
+        });
         // A UDP sink sends nothing.
-        let receiver_ahead = hosts == Hosts::Simulated
+        let receiver_ahead = !is_stamped
+            && hosts == Hosts::Simulated
             && flow
                 .reverse
                 .first()

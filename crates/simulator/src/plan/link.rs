@@ -63,6 +63,8 @@ pub struct LinkSettings {
     /// this long after the first of them arrived (an absolute timer, such as RxAbsIntDelay of
     /// Intel's cards). Zero: each at once. All packets must end their way there.
     pub coalescing: Duration,
+    /// What that card's time stamps say.
+    pub coalescing_stamps: CardStamps,
     /// Changes of rate and delay, in the order of time. A packet has those of the time at which its
     /// transmission begins, and nothing is reordered.
     pub changes: Vec<LinkChange>,
@@ -94,9 +96,21 @@ impl LinkSettings {
             loss: LossPlan::None,
             jitter: Duration::ZERO,
             coalescing: Duration::ZERO,
+            coalescing_stamps: CardStamps::Interrupt,
             changes: Vec::new(),
         }
     }
+}
+
+/// What the time stamps of a network card that coalesces say: what an algorithm reads that times
+/// segments and ACKs (packet-pair, the modified Swift Start, ICIM with another clock than its
+/// host's). The host processes a packet with the interrupt in either case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardStamps {
+    /// When the packet was handed over.
+    Interrupt,
+    /// When it arrived.
+    Arrival,
 }
 
 /// Rate and delay of a link from a given time on.

@@ -27,7 +27,7 @@ pub use build::{
 pub use difference::Difference;
 pub use error::PlanError;
 pub use flow::{ConnectionsPlan, FlowPlan, Protocol, StackPlan, TcpPlan};
-pub use link::{LinkChange, LinkPlan, LinkSettings, LossPlan};
+pub use link::{CardStamps, LinkChange, LinkPlan, LinkSettings, LossPlan};
 pub use router::RouterPlan;
 pub use traffic::{Activity, Arrivals, Period, SizeDistribution, Source, UdpPlan};
 pub use transport::{

@@ -46,6 +46,9 @@ pub struct Receiver {
     partner: Partner,
     /// Remaining time to live of the packets.
     ttl: u8,
+    /// Whether its ACKs tell when the segment they answer arrived, and when that was.
+    tells_arrival: bool,
+    last_stamp: Time,
     /// Whether the last segment was marked (accurate).
     last_was_marked: bool,
     /// Whether a segment of an ECN-capable transport has arrived (classic).
@@ -89,6 +92,8 @@ impl Receiver {
             last_was_marked: false,
             seen_ect: false,
             last_in_order: Time::ZERO,
+            tells_arrival: transport.peer_knows_option && plan.control.wants_stamps(),
+            last_stamp: Time::ZERO,
             quick: QuickAcks::new(transport.delayed_ack.timer),
             window: AdvertisedWindow::new(transport),
             syn_ack_flags: shown.with(transport.ecn.codepoint_of_handshake(plan.control.marks())),
@@ -136,7 +141,7 @@ impl Receiver {
             return self.on_syn(context, packet);
         }
         if packet.extra == NO_EXTRA {
-            self.on_data(context, packet, None);
+            self.on_data(context, packet, context.now, None);
         } else {
             self.on_data_with_extra(context, packet);
         }
@@ -159,14 +164,23 @@ impl Receiver {
 
     #[cold]
     fn on_data_with_extra(&mut self, context: &mut Context<'_>, packet: &Packet) {
-        let option = context.network.extras.get(packet.extra).option;
+        let extra = context.network.extras.get(packet.extra);
         context.network.extras.release(packet.extra);
-        self.on_data(context, packet, option);
+        let stamp = if extra.card == Time::ZERO { context.now } else { extra.card };
+        self.on_data(context, packet, stamp, extra.option);
     }
 
-    /// Inlined twice, to specialize the usual case without an option.
+    /// Inlined twice, to specialize the usual case without an option. `stamp`: when the host's card
+    /// says that it arrived.
     #[inline(always)]
-    fn on_data(&mut self, context: &mut Context<'_>, packet: &Packet, option: Option<PeerOption>) {
+    fn on_data(
+        &mut self,
+        context: &mut Context<'_>,
+        packet: &Packet,
+        stamp: Time,
+        option: Option<PeerOption>,
+    ) {
+        self.last_stamp = stamp;
         self.arrived_bytes += u64::from(packet.size);
         // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the
         // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
@@ -179,7 +193,7 @@ impl Receiver {
         let arrival = self.reassembly.insert(packet.sequence, end);
         let request = match option {
             None => AckRequest::default(),
-            Some(_) => self.partner.on_data(context.now, option, self.ttl),
+            Some(_) => self.partner.on_data(stamp, option, self.ttl),
         };
         // RFC 5681 section 4.2: "Out-of-order data segments SHOULD be acknowledged immediately",
         // and likewise one that fills a gap.
@@ -372,7 +386,7 @@ impl Receiver {
             return self.misbehave(context, option);
         }
         let blocks = self.sack && self.reassembly.has_blocks();
-        if option.is_some() || blocks || self.shows_window_out_of_line {
+        if option.is_some() || blocks || self.shows_window_out_of_line || self.tells_arrival {
             return self.send(context, PacketKind::Ack, self.recent_timestamp, option);
         }
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
@@ -401,10 +415,11 @@ impl Receiver {
         let mut options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         let mut extra = NO_EXTRA;
         let blocks = self.sack && self.reassembly.has_blocks();
-        if blocks || option.is_some() || self.shows_window_out_of_line {
+        if blocks || option.is_some() || self.shows_window_out_of_line || self.tells_arrival {
             options += option.map_or(0, PeerOption::wire_length);
             let receive_window = self.shows_window_out_of_line.then(|| self.window.get());
-            let mut parts = Extra { option, receive_window, ..Extra::default() };
+            let peer = if self.tells_arrival { self.last_stamp } else { Time::ZERO };
+            let mut parts = Extra { option, receive_window, peer, ..Extra::default() };
             if blocks {
                 // Kind, length and padding take 4 bytes, each block 8.
                 let room = MAXIMUM_OPTIONS.saturating_sub(options + 4) as usize / 8;

@@ -22,10 +22,16 @@
 //! * An available bandwidth that can no longer be measured expires. Where a burst has no room for
 //!   eight gaps between ACKs there are no measurements, and a window that follows from the last one
 //!   would stay forever.
+//! * `clock` says when an ACK arrived: when the sender processes it, when the sender's card received
+//!   it, or when the receiver received the segment that it answers, which no card at the sender and
+//!   no queue on the way back changes. Section 2.2.2 assumes the last: "the TCP receiver then sends
+//!   the ACK of the two bursts in the same intervals to the sender TCP".
 //! * Every few measurements another burst at a multiple of A follows, for the physical bandwidth:
-//!   see [`super::capacity`].
+//!   see [`super::capacity`]. With `capacity = "pairs"` it comes from pairs, as in reference 17,
+//!   "based on the packet pair technique": two segments that left at the same time.
 
 mod bursts;
+mod pairs;
 mod reading;
 
 pub use reading::{Reading, Verdict};
@@ -34,12 +40,13 @@ use super::ack_clock::AckClock;
 use super::capacity::{Capacity, capacity};
 use super::search_range::{Place, SearchRange};
 use crate::entry::{Entry, Need};
-use crate::event::{Acknowledged, Resumed, Sent};
-use crate::parameters;
+use crate::event::{Acknowledged, Resumed, Sent, Stamped};
 use crate::part::EstimatePart;
 use crate::state::WindowState;
 use crate::units::{Bytes, Duration, Time};
+use crate::{choice, parameters};
 use bursts::{Bursts, Interrupt};
+use pairs::Pairs;
 use reading::{Line, Shown, first_that_grew};
 
 /// Entry in the registry.
@@ -51,6 +58,28 @@ pub const ENTRY: Entry = Entry {
     needs: &[Need::Trains, Need::EveryAck],
     ..Entry::ESTIMATE
 };
+
+choice! {
+    /// Which clock says when an ACK arrived.
+    Clock {
+        /// The sender's, when it processes the ACK.
+        Host = "host",
+        /// The time stamp of the sender's network card.
+        Card = "card",
+        /// The receiver's, at the arrival of the segment that the ACK answers.
+        Receiver = "receiver",
+    }
+}
+
+choice! {
+    /// Source of the physical bandwidth.
+    CapacityFrom {
+        /// The spacings of bursts.
+        Bursts = "bursts",
+        /// The spacings of pairs of segments.
+        Pairs = "pairs",
+    }
+}
 
 parameters! {
     /// Parameters of ICIM.
@@ -84,6 +113,20 @@ parameters! {
         /// its segment arrived.
         within_interrupt: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "our choice; false: thesis section 2.2.2";
+        /// Which clock says when an ACK arrived: the sender's when it processes the ACK, the time
+        /// stamp of the sender's card, or the receiver's at the arrival of the segment that the ACK
+        /// answers, which costs no bytes beside the time stamps of RFC 7323.
+        clock: Clock = Clock::Host, shown "host", unit "", range (0.0, 0.0),
+            source "thesis section 2.2.2, arrival intervals of the corresponding ACK packets; receiver: the same section, sends \
+                    the ACK of the two bursts in the same intervals";
+        /// Source of the physical bandwidth: bursts at a multiple of the available bandwidth, or
+        /// pairs of segments that left at the same time.
+        capacity: CapacityFrom = CapacityFrom::Bursts, shown "bursts", unit "", range (0.0, 0.0),
+            source "our choice; pairs: reference 17 of the thesis, based on the packet pair technique";
+        /// Time between the two segments of a pair on the sender's link: what a segment takes there.
+        /// 0: not known.
+        pair_spacing: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, 1.0), requires capacity = "pairs",
+            source "our choice: a host knows the rate of its card";
         /// Rate of the burst for the physical bandwidth over the available bandwidth.
         capacity_ratio: f64 = 2.0, shown "2", unit "", range (1.5, 10.0),
             source "our choice";
@@ -137,6 +180,11 @@ pub struct Icim {
     phase: Phase,
     bursts: Bursts,
     interrupt: Interrupt,
+    pairs: Pairs,
+    /// Times of the clocks for the ACK that follows.
+    stamped: Option<Stamped>,
+    /// When the last ACK was processed.
+    heard: Time,
     /// Measurements since the last burst for the physical bandwidth.
     since_capacity: u32,
     give_up: Time,
@@ -155,6 +203,9 @@ impl Icim {
             phase: Phase::Waiting(Time::ZERO),
             bursts: Bursts::default(),
             interrupt: Interrupt::default(),
+            pairs: Pairs::default(),
+            stamped: None,
+            heard: Time::ZERO,
             since_capacity: u32::MAX,
             give_up: Time::NEVER,
             told: Time::ZERO,
@@ -185,7 +236,8 @@ impl Icim {
         }
         self.bursts.plan(self.parameters.bursts as usize, low, high, span);
         self.since_capacity = self.since_capacity.saturating_add(1);
-        if let Some(available) = state.path.available_bps
+        if self.parameters.capacity == CapacityFrom::Bursts
+            && let Some(available) = state.path.available_bps
             && f64::from(self.since_capacity) >= self.parameters.capacity_every
         {
             let rate = (self.parameters.capacity_ratio * available).max(high);
@@ -203,6 +255,15 @@ impl Icim {
         let burst = &mut self.bursts.all[number];
         burst.sent = event.now;
         burst.first = event.sent_total;
+    }
+
+    /// When the ACK that is processed now arrived, by the chosen clock.
+    fn arrival(&mut self, now: Time) -> Time {
+        match (self.parameters.clock, self.stamped.take()) {
+            (Clock::Card, Some(stamped)) => stamped.card,
+            (Clock::Receiver, Some(stamped)) => stamped.peer,
+            _ => now,
+        }
     }
 
     /// Number of started bursts, including the closing one.
@@ -270,6 +331,11 @@ impl Icim {
         available: f64,
         state: &mut WindowState,
     ) {
+        if self.parameters.capacity == CapacityFrom::Pairs {
+            let spacing = self.parameters.pair_spacing.seconds();
+            state.path.capacity_bps = self.pairs.capacity(spacing, available).or(state.path.capacity_bps);
+            return;
+        }
         if let Some(line) = line {
             line.capacity.into_iter().for_each(|result| self.capacity.add(result));
         } else {
@@ -284,13 +350,13 @@ impl Icim {
 
     fn tell(&mut self, available: f64, state: &mut WindowState) {
         state.path.available_bps = Some(available);
-        self.told = self.interrupt.at;
+        self.told = self.heard;
     }
 
     /// An unconfirmed bandwidth expires, and the next search starts like the first.
     fn forget_what_is_old(&mut self, round_trip: f64, state: &mut WindowState) {
         if state.path.available_bps.is_some()
-            && self.interrupt.at.since(self.told).seconds() > self.parameters.expiry * round_trip
+            && self.heard.since(self.told).seconds() > self.parameters.expiry * round_trip
         {
             state.path.available_bps = None;
             self.range = SearchRange::default();
@@ -305,12 +371,17 @@ impl Icim {
 
 impl EstimatePart for Icim {
     fn on_ack(&mut self, event: &Acknowledged, state: &mut WindowState) {
-        if event.now > self.interrupt.at {
+        self.heard = event.now;
+        let arrived = self.arrival(event.now);
+        if arrived > self.interrupt.at {
             let (begun, within) = (self.begun(), self.parameters.within_interrupt);
-            self.bursts.match_interrupt(&self.interrupt, event.now, begun, within);
-            self.interrupt.begin(event.now);
+            self.bursts.match_interrupt(&self.interrupt, arrived, begun, within);
+            self.interrupt.begin(arrived);
         }
         self.interrupt.take(event.acknowledged_total);
+        if self.parameters.capacity == CapacityFrom::Pairs {
+            self.pairs.on_ack(arrived, event.acknowledged_total, event.sent_total);
+        }
         let Some(round_trip) = event.smoothed_rtt.map(Duration::seconds) else { return };
         let begins = self.clock.on_ack(event, round_trip);
         self.forget_what_is_old(round_trip, state);
@@ -348,7 +419,18 @@ impl EstimatePart for Icim {
         }
     }
 
+    fn on_stamped(&mut self, event: &Stamped) {
+        self.stamped = Some(*event);
+    }
+
+    fn wants_stamps(&self) -> bool {
+        self.parameters.clock != Clock::Host
+    }
+
     fn on_sent(&mut self, event: &Sent, state: &WindowState) {
+        if self.parameters.capacity == CapacityFrom::Pairs {
+            self.pairs.on_sent(event.now, event.size, state.full_segment_on_wire());
+        }
         if let Phase::Sending(number) = self.phase {
             self.bursts.all[number].bits += (event.size + state.header).get() as f64 * 8.0;
         }
@@ -363,6 +445,7 @@ impl EstimatePart for Icim {
 
     fn abandon(&mut self, now: Time) {
         self.phase = Phase::Waiting(now);
+        self.pairs.abandon();
     }
 
     fn allowance(&self, state: &WindowState) -> Bytes {
@@ -371,7 +454,7 @@ impl EstimatePart for Icim {
             Phase::Storing(_) => Bytes::ZERO,
             Phase::Sending(number) => {
                 let packet = state.full_segment_on_wire().get() as f64 * 8.0;
-                let due = self.bursts.all[number].due(self.interrupt.at, self.clock.gap(), packet);
+                let due = self.bursts.all[number].due(self.heard, self.clock.gap(), packet);
                 Bytes((due.max(0.0) * state.mss.get() as f64) as u64)
             }
         }

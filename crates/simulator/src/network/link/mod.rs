@@ -18,7 +18,7 @@ mod shortcut;
 
 use crate::engine::random::Purpose;
 use crate::engine::{Stream, packet_order};
-use crate::plan::{LinkPlan, LinkSettings};
+use crate::plan::{CardStamps, LinkPlan, LinkSettings};
 use crate::queue::managed::LinkSite;
 use crate::queue::{AnyDiscipline, DropTail, ManagedQueue, MarkAbove, Places};
 use crate::record::series::{LinkSample, Rows, Sampling};
@@ -349,6 +349,11 @@ impl Link {
             rare.interrupt = arrival + coalescing;
         }
         rare.interrupt
+    }
+
+    /// Whether the card at the end of the link stamps packets with their arrival.
+    pub fn stamps_arrivals(&self) -> bool {
+        self.settings.coalescing_stamps == CardStamps::Arrival
     }
 
     /// Packets in the managed queue, and those in transmission that will be lost.

@@ -7,7 +7,7 @@ use selfclock_congestion::units::{Duration, Rate};
 
 use crate::delivery_trace::DeliveryTrace;
 use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell_of, link_names, parking_lot};
-use crate::plan::{LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire};
+use crate::plan::{CardStamps, LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire};
 use crate::scenario::delivery_trace::DeliveryTraces;
 use crate::scenario::error::{Place, Problem, allowed};
 use crate::scenario::reader::{Located, place_or, value_or};
@@ -46,6 +46,7 @@ fn wire(
         loss: value_or(&file.loss, LossPlan::None),
         jitter: value_or(&file.jitter, Duration::ZERO),
         coalescing: value_or(&file.coalescing, Duration::ZERO),
+        coalescing_stamps: value_or(&file.coalescing_stamps, CardStamps::Interrupt),
         changes: changes(file, rate),
         ..LinkSettings::new(rate, file.delay.value)
     };

@@ -3,7 +3,7 @@
 use super::queue::Queue;
 use super::value::{Name, Probability};
 use crate::delivery_trace::DeliveryTrace;
-use crate::plan::LossPlan;
+use crate::plan::{CardStamps, LossPlan};
 use crate::scenario::delivery_trace;
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
@@ -42,6 +42,9 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has
         /// passed since the first of them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
+        /// What the time stamps of these cards say, for algorithms that time segments and ACKs: when
+        /// a packet was handed over, or when it arrived. Default: "interrupt".
+        coalescing_stamps: Maybe<CardStamps>,
         /// Other rates and delays from times of the run on, as a change of the route brings them.
         /// Default: none.
         changes: Maybe<Changes>,
@@ -110,6 +113,7 @@ pub enum QueueCounts {
 
 words! {
     QueueCounts { "waiting" => Self::Waiting, "in-system" => Self::InSystem, }
+    CardStamps { "interrupt" => Self::Interrupt, "arrival" => Self::Arrival, }
 }
 
 /// The most packets on a link.

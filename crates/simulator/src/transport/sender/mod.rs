@@ -294,6 +294,11 @@ impl Sender {
         let extra = context.network.extras.peek(packet.extra);
         let news = estimators.learn(context.now, packet, extra, recovery);
         let receive_window = extra.and_then(|extra| extra.receive_window);
+        if let Some(extra) = extra
+            && extra.peer != Time::ZERO
+        {
+            congestion.stamped(context.now, extra.card, extra.peer);
+        }
         context.network.extras.release(packet.extra);
 
         let verdict = recovery.judge(&news, &estimators.rtt);

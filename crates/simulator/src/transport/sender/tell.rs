@@ -6,7 +6,8 @@ use crate::transport::recovery::{AckKind, Event, LossRecovery, News, Verdict};
 use crate::transport::rto::RttEstimator;
 use selfclock_congestion::{
     Acknowledged, Bytes, Controller, DuplicateAck, Duration, EcnEcho, Established, HandshakeLost,
-    LossDetected, PeerOption, RateSample, RecoveryEnded, Resumed, Sent, Setup, SpuriousLoss, Time, Timeout,
+    LossDetected, PeerOption, RateSample, RecoveryEnded, Resumed, Sent, Setup, SpuriousLoss, Stamped, Time,
+    Timeout,
 };
 
 /// A sender's congestion control, with the state for its events.
@@ -77,6 +78,13 @@ impl Congestion {
         let mut event = Established::new(now, rtt);
         event.option = option;
         self.controller.on_established(&event);
+    }
+
+    /// The clocks' times of the ACK that is about to be told. Without a stamp of the card its
+    /// arrival is now.
+    pub(super) fn stamped(&mut self, now: Time, card: Time, peer: Time) {
+        let card = if card == Time::ZERO { now } else { card };
+        self.controller.on_stamped(&Stamped::new(now, card, peer));
     }
 
     /// An ACK of new data without further information.
