@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from selfclock.claims import Ambiguity, Reading
 
+TWO, COMPETITION = "two-dimensions", "competition"
+RENO, PRINTED = "first-layer-tcp", "first-layer-printed"
+CUBE_ROOT, THIRD = "cube-root", "a-third"
 PATH_PRODUCT, LINK_PRODUCT = "path-product", "link-product"
 UNTIL_DRAINED, TEN_ROUND_TRIPS = "until-drained", "ten-round-trips"
 OWN_SETUP, PUBLIC_SETUP = "own-setup", "public-setup"
@@ -11,6 +16,87 @@ FAST_LINK, SLOW_LINK = "250-mbps", "10-mbps"
 AT_A_QUEUE, AT_THE_SAME_TIMES = "at-a-queue", "at-the-same-times"
 
 AMBIGUITIES = (
+    Ambiguity(
+        "third-dimension",
+        "abstract, sections 3, 4 and 7",
+        asks="Is the intermediate control a part of ALTCP?",
+        readings=(
+            Reading(
+                TWO,
+                "two dimensions",
+                does="Layers and K_R alone.",
+                allowed_by='"The pseudo-code of the ALTCP is presented below" has no more, and the conclusion has '
+                '"Adaptive TCP, another protocol"',
+                against='"ALTCP uses a three-dimensional congestion control framework" (abstract).',
+                options='competition = "ignore"',
+            ),
+            Reading(
+                COMPETITION,
+                "the third dimension",
+                does="Where Adaptive TCP's detector finds competition or congestion, k = 1: TCP's increase and "
+                "decrease.",
+                allowed_by='"ALTCP uses a three-dimensional congestion control framework ... Third the intermediate '
+                'control" (abstract), whose behaviour is "setting the strength ... to k = 1 to ensure '
+                'TCP-friendliness whenever it detects competition" (section 3)',
+                against="The pseudo-code has no detector, and section 3 speaks of Adaptive TCP there. Detector and "
+                "threshold are those of Adaptive TCP here, which are ours.",
+                options='competition = "detect"',
+            ),
+        ),
+        default_by="The pseudo-code is the most exact description of ALTCP, and says that it is of ALTCP.",
+    ),
+    Ambiguity(
+        "first-layer",
+        "section 4",
+        asks="What is ALTCP below the second layer, in windows up to 50 segments?",
+        readings=(
+            Reading(
+                RENO,
+                "the first layer is TCP",
+                does="No K_R, and half of the window at a loss.",
+                allowed_by='"ALTCP modifies the TCP flow by using the concept of virtual layers"; Layered TCP, which '
+                "it follows, is TCP in its first layer (draft-bhandarkar-ltcp-01)",
+                against="The handlers of the pseudo-code know no first layer.",
+                options='first_layer = "reno"',
+            ),
+            Reading(
+                PRINTED,
+                "the first layer as printed",
+                does="K_R and beta, as in every layer.",
+                allowed_by='"cwnd = cwnd + (KR* K)/cwnd" and "cwnd = (1 - beta) * cwnd" for every K, of which 1 is '
+                "the first",
+                against="In a window of a few segments it is then 2.5 times as fast as TCP.",
+                options='first_layer = "printed"',
+            ),
+        ),
+        default_by="Layered TCP, whose pseudo-code this is, has it so; the paper prints no other value either that "
+        "belongs to layers.",
+    ),
+    Ambiguity(
+        "k-r",
+        "equation 2 and section 4",
+        asks="How does K_R depend on the round-trip time?",
+        readings=(
+            Reading(
+                CUBE_ROOT,
+                "its cube root",
+                does="K_R = 0.5 RTT^(1/3), in milliseconds: 2.5 at 120 ms.",
+                allowed_by='"0.5(RTT) 1/3" in equation 2, an exponent set on the line; with it throughput falls with '
+                "RTT^-2, as TCP's, where losses are at the same times",
+                against='"stored K_R = 0.5(RTT)/3" in the pseudo-code.',
+                options='rtt_form = "cube-root"',
+            ),
+            Reading(
+                THIRD,
+                "a third of it",
+                does="K_R = 0.5 RTT/3, in milliseconds: 20 at 120 ms.",
+                allowed_by='"stored K_R = 0.5(RTT)/3;" (section 4)',
+                against="It is not what equation 2 prints, and RTT^-0.5 is not TCP's law.",
+                options='rtt_form = "third"',
+            ),
+        ),
+        default_by='Equation 2 is the definition, and "1/3" without a sign between is an exponent.',
+    ),
     Ambiguity(
         "product",
         "section 5",
@@ -136,3 +222,60 @@ AMBIGUITIES = (
         default_by="It is the paper's queue.",
     ),
 )
+
+_OPTIONS: dict[str, dict[str, object]] = {
+    COMPETITION: {"competition": "detect"},
+    PRINTED: {"first_layer": "printed"},
+    THIRD: {"rtt_form": "third"},
+}
+_READINGS = {one.id: one for each in AMBIGUITIES for one in each.readings}
+
+
+@dataclass(frozen=True)
+class Altcp:
+    """ALTCP under a combination of readings."""
+
+    third: str = TWO
+    first: str = RENO
+    k_r: str = CUBE_ROOT
+
+    @property
+    def readings(self) -> tuple[str, ...]:
+        """Their identifiers."""
+        return self.third, self.first, self.k_r
+
+    @property
+    def control(self) -> dict[str, object]:
+        """The congestion control."""
+        options = [_OPTIONS[name] for name in self.readings if name in _OPTIONS]
+        return {"window": "altcp", **{key: value for each in options for key, value in each.items()}}
+
+    @property
+    def name(self) -> str:
+        """Part of the names of its scenarios."""
+        return "-".join(["altcp", *(name for name in self.readings if name in _OPTIONS)])
+
+    @property
+    def variant(self) -> str:
+        """As claims say it."""
+        options = ", ".join(_READINGS[name].options for name in self.readings)
+        return f"altcp: beta = 0.15, W_T = 50 (Layered TCP's), compensation = paper, {options}"
+
+    @property
+    def label(self) -> str:
+        """As tables say it."""
+        changed = [_READINGS[name].name for name in self.readings if name in _OPTIONS]
+        return f"ALTCP, {', '.join(changed)}" if changed else "ALTCP"
+
+
+#: Those that are judged, the default first: one change each, what section 4 prints, and that with
+#: the third dimension.
+COMBINATIONS = (
+    Altcp(),
+    Altcp(third=COMPETITION),
+    Altcp(first=PRINTED),
+    Altcp(k_r=THIRD),
+    Altcp(first=PRINTED, k_r=THIRD),
+    Altcp(third=COMPETITION, first=PRINTED, k_r=THIRD),
+)
+DEFAULT = COMBINATIONS[0]

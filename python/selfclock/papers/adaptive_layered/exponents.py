@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.algorithms import algorithms
+from selfclock.papers.adaptive_layered.ambiguities import COMBINATIONS
 from selfclock.papers.adaptive_layered.network import Bursts, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import exponent
 from selfclock.papers.intervals import Interval, interval
@@ -19,13 +20,17 @@ if TYPE_CHECKING:
 #: ALTCP with K_R always on, beside the paper's handler, which turns it off in the steady state.
 ALWAYS = "altcp, K_R always on"
 
+#: ALTCP under the readings that are not the defaults, by name. K_R as a third alone has the trap of
+#: K_R always on: what is printed beside it is the first layer.
+READINGS = {under.name: under for under in COMBINATIONS[1:] if under.name != "altcp-a-third"}
+
 RATE_MBPS, RTT_MS = 100.0, 40.0
 RATIOS = (2, 4)
 SEEDS = range(1, 4)
 SECONDS, SKIPPED_S, JITTER_S = 150.0, 50.0, 10.0
 
 #: Algorithms compared in claims have more seeds.
-COMPARED, COMPARED_SEEDS = ("reno", "ltcp", "altcp", ALWAYS), range(1, 11)
+COMPARED, COMPARED_SEEDS = ("reno", "ltcp", "altcp", ALWAYS, *READINGS), range(1, 11)
 
 #: Small, so that the queue does not equalize the RTTs: a fifth of the longest path's BDP.
 BUFFER = "0.2 bdp"
@@ -84,7 +89,14 @@ def lossy() -> list[str]:
     return [name for name in names() if name not in DELAY_BASED]
 
 
+def timed() -> list[str]:
+    """Those, and the readings: all that run with losses at the same times."""
+    return [*lossy(), *READINGS]
+
+
 def _control(name: str) -> dict[str, object]:
+    if name in READINGS:
+        return READINGS[name].control
     return {"window": "altcp", "compensation": "always"} if name == ALWAYS else control(name)
 
 
@@ -157,8 +169,13 @@ def _queue(name: str, ratio: int, seed: int, scale: float) -> Scenario:
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return every run: losses at the same times, beside a queue, at random; by algorithm, then ratio, then seed."""
     return [
-        *(_same_times(name, ratio, scale) for name in lossy() for ratio in RATIOS),
-        *(_queue(name, ratio, seed, scale) for name in names() for ratio in RATIOS for seed in seeds(name)),
+        *(_same_times(name, ratio, scale) for name in timed() for ratio in RATIOS),
+        *(
+            _queue(name, ratio, seed, scale)
+            for name in (*names(), *READINGS)
+            for ratio in RATIOS
+            for seed in seeds(name)
+        ),
         *(_random(name, ratio, seed, scale) for name in lossy() for ratio in RATIOS for seed in RANDOM_SEEDS),
     ]
 
@@ -166,10 +183,10 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
 def measure(results: Sequence[Result], scale: float = 1.0) -> dict[str, Measured]:
     """Fit the exponents of each algorithm."""
     runs = iter(results)
-    same_times = {name: _same_times_exponents(name, runs, scale) for name in lossy()}
-    queue = {name: _queue_exponents(runs, seeds(name), scale) for name in names()}
+    same_times = {name: _same_times_exponents(name, runs, scale) for name in timed()}
+    queue = {name: _queue_exponents(runs, seeds(name), scale) for name in (*names(), *READINGS)}
     random = {name: _random_exponents(runs, scale) for name in lossy()}
-    return {name: Measured(*queue[name], same_times.get(name), random.get(name)) for name in names()}
+    return {name: Measured(*queue[name], same_times.get(name), random.get(name)) for name in queue}
 
 
 def _same_times_exponents(name: str, runs: Iterator[Result], scale: float) -> tuple[float, float, int]:

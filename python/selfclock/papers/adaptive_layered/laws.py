@@ -9,6 +9,7 @@ from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered import ambiguities
+from selfclock.papers.adaptive_layered.ambiguities import DEFAULT, Altcp
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -21,6 +22,7 @@ from selfclock.papers.adaptive_layered.exponents import (
     RANDOM_SKIPPED_S,
     RATE_MBPS,
     RATIOS,
+    READINGS,
     RTT_MS,
     SECONDS,
     SEEDS,
@@ -72,12 +74,26 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     """Judge the exponents."""
     measured = measure(results, scale)
     claims = [
-        *(_beside_a_queue(measured, name) for name in ("altcp", ALWAYS)),
-        *(_at_the_same_times(measured, name) for name in ("altcp", ALWAYS)),
+        *(_beside_a_queue(measured, name) for name in _OF_ALTCP),
+        *(_at_the_same_times(measured, name) for name in _OF_ALTCP),
         _drop_rate(measured),
         _randomness(measured),
     ]
     return claims, [_figure(measured)], [_grid(measured)]
+
+
+#: ALTCP under each reading, and K_R always on, which is ours.
+_UNDER: dict[str, Altcp] = {"altcp": DEFAULT, **READINGS}
+_OF_ALTCP = (*_UNDER, ALWAYS)
+
+
+def _variant(name: str) -> str:
+    own = _UNDER[name].variant if name in _UNDER else f"{LAYERED}, {ALWAYS_ON}"
+    return f"{own}; reno: halved = window; ltcp"
+
+
+def _readings(name: str) -> tuple[str, ...]:
+    return _UNDER[name].readings if name in _UNDER else ()
 
 
 def _apart(own: Sequence[float], other: Sequence[float]) -> list[float]:
@@ -114,7 +130,7 @@ def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
     own, tcp, parent = (measured[held].queue for held in (name, "reno", "ltcp"))
     apart = interval(_apart(own, tcp))
     nearer = interval(abs(two) - abs(one) for one, two in zip(_apart(own, tcp), _apart(parent, tcp), strict=True))
-    printed = name == "altcp"
+    printed = name in _UNDER
     return Claim(
         PAPER,
         "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on",
@@ -125,13 +141,13 @@ def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
         verdict=similar_verdict(apart, nearer),
         note=f"Exponent x of throughput ratio = (RTT ratio)^-x less TCP's, seed by seed, {len(COMPARED_SEEDS)} seeds: "
         f"ALTCP {interval(own)}, TCP {interval(tcp)}, LTCP {interval(parent)}. {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and "
-        "2 and 4 times as much; the RTT ratio is the measured one." + _HANDLER_OFF
+        "2 and 4 times as much; the RTT ratio is the measured one." + (_HANDLER_OFF if name == "altcp" else "")
         if printed
         else _starved(measured[name]),
         of="paper" if printed else "own",
         criterion=_similar("the whole 95 % t-interval"),
-        variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp",
-        readings=(ambiguities.AT_A_QUEUE,),
+        variant=_variant(name),
+        readings=(ambiguities.AT_A_QUEUE, *_readings(name)),
         figure=FIGURE,
         scenarios=tuple(
             queue_name(held, ratio, seed)
@@ -144,7 +160,7 @@ def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
 
 def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
     own, tcp, parent = (late(measured[held]) for held in (name, "reno", "ltcp"))
-    printed = name == "altcp"
+    printed = name in _UNDER
     apart, nearer = own - tcp, abs(parent - tcp) - abs(own - tcp)
     return Claim(
         PAPER, "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on", "sections 1 and 3",
@@ -154,11 +170,10 @@ def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
         f"{UNFILLED_MBPS:g} Mbit/s that the flows do not fill, a burst in which each loses every "
         f"{PERIODS_S.get(name, USUAL_PERIOD_S):g} s ({USUAL_PERIOD_S:g} s for the others), the last quarter of "
         f"{EPOCHS} periods. Nothing is random. "
-        + ("K_R^1.5 would be RTT^0.5, which is what LTCP's RTT^-2.5 lacks; after three periodic losses K_R is 1."
+        + ("After three periodic losses the printed handler has K_R = 1, and LTCP's law is RTT^-2.5."
            if printed else "K_R^1.5 is RTT^0.5, which is what LTCP's RTT^-2.5 lacks."),
         of="paper" if printed else "own", criterion=_similar("one run each: nothing is random"),
-        variant=f"{LAYERED}, {PAPERS_HANDLER if printed else ALWAYS_ON}; reno: halved = window; ltcp", figure=FIGURE,
-        readings=(ambiguities.AT_THE_SAME_TIMES,),
+        variant=_variant(name), readings=(ambiguities.AT_THE_SAME_TIMES, *_readings(name)), figure=FIGURE,
         scenarios=tuple(same_times_name(held, ratio) for held in (name, "reno", "ltcp") for ratio in RATIOS),
     )  # fmt: skip
 
@@ -268,7 +283,7 @@ def _figure(measured: dict[str, Measured]) -> Illustration:
         title="Throughput falls with RTT to this power: two flows of one algorithm",
         y="exponent of the round-trip time", height=4.2,
     )  # fmt: skip
-    held = {name: own for name, own in measured.items() if own.same_times is not None}
+    held = {name: own for name, own in measured.items() if own.random is not None}
     places, panel = range(len(held)), figure.panel
     for value, dash, law in ((2, "--", "same times: 2"), (1, ":", "random: 1")):
         panel.rule("y", value, colour=BLACK, dash=dash, width=0.6, label=f"TCP's law, {law}")

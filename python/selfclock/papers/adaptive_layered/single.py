@@ -13,6 +13,7 @@ from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered import ambiguities
+from selfclock.papers.adaptive_layered.ambiguities import COMBINATIONS, DEFAULT, Altcp
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SEVERAL_ORDERS, faster_verdict, median
 
@@ -39,6 +40,7 @@ GROWTH_S = {"reno": 1200.0, "altcp": 600.0}
 
 #: Layered TCP needs some 120 s to fill the link from a small window.
 LAYERED_S = 300.0
+_LAYERED = "growth-ltcp"
 
 #: The overshoot of slow start and its RTOs are over after this.
 SETTLED_S = 12.0
@@ -47,11 +49,11 @@ SETTLED_S = 12.0
 PRODUCT = 10_000
 
 SOURCE = "section 6, figure 2"
-VARIANTS = {
-    "altcp": "altcp: beta = 0.15, W_T = 50 (Layered TCP's), compensation = paper",
-    "reno": "TCP: Reno, halved = window",
-}
-BOTH = f"{VARIANTS['altcp']}; {VARIANTS['reno']}"
+TCP_VARIANT = "TCP: Reno, halved = window"
+
+#: The rate is that of ten samples: with one in 1 s, ten seconds, nearly as long as the fastest
+#: growth takes.
+GROWTH_SAMPLES_S = 0.25
 
 
 @dataclass(frozen=True)
@@ -87,34 +89,47 @@ LINK = Buffer(
 BUFFERS = (PATH, LINK)
 
 
-def _growth(name: str, buffer: Buffer) -> str:
+#: TCP, and ALTCP under each combination of readings.
+_EVERY: tuple[Altcp | None, ...] = (None, *COMBINATIONS)
+
+
+def _kind(under: Altcp | None) -> str:
+    return "reno" if under is None else "altcp"
+
+
+def _name(under: Altcp | None) -> str:
+    return "reno" if under is None else under.name
+
+
+def _growth(under: Altcp | None, buffer: Buffer) -> str:
     # TCP fills no buffer within 1200 s: its run is the same with either.
-    return f"growth-{name}" + ("" if name == "reno" else buffer.suffix)
+    return f"growth-{_name(under)}" + ("" if under is None else buffer.suffix)
 
 
-def _cycle(name: str, buffer: Buffer) -> str:
-    return f"cycle-{name}{buffer.suffix}"
+def _cycle(under: Altcp | None, buffer: Buffer) -> str:
+    return f"cycle-{_name(under)}{buffer.suffix}"
 
 
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return growth and cycle of TCP and ALTCP with each buffer; `scale` shortens them."""
     made: dict[str, Scenario] = {}
     for buffer in BUFFERS:
-        for name in LABELS:
-            flow = [sender(control(name), RTT_MS)]
+        for under in _EVERY:
+            kind = _kind(under)
+            flow = [sender(control("reno") if under is None else under.control, RTT_MS)]
             growth = scenario(
-                _growth(name, buffer), RATE_MBPS, flow, seconds=GROWTH_S[name] * scale, buffer=buffer.queue,
-                transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(1.0, 50 * scale),
+                _growth(under, buffer), RATE_MBPS, flow, seconds=GROWTH_S[kind] * scale, buffer=buffer.queue,
+                transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
             )  # fmt: skip
             cycle = scenario(
-                _cycle(name, buffer), RATE_MBPS, flow, seconds=buffer.cycle_s[name] * scale, buffer=buffer.queue,
+                _cycle(under, buffer), RATE_MBPS, flow, seconds=buffer.cycle_s[kind] * scale, buffer=buffer.queue,
                 samples_s=min(1.0, 50 * scale),
             )  # fmt: skip
             made.setdefault(growth.name, growth)
             made[cycle.name] = cycle
     layered = scenario(
-        _growth("ltcp", PATH), RATE_MBPS, [sender(control("ltcp"), RTT_MS)], seconds=LAYERED_S * scale,
-        buffer=PATH.queue, transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(1.0, 50 * scale),
+        _LAYERED, RATE_MBPS, [sender(control("ltcp"), RTT_MS)], seconds=LAYERED_S * scale, buffer=PATH.queue,
+        transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
     )  # fmt: skip
     return [*made.values(), layered]
 
@@ -156,10 +171,11 @@ def reductions(result: Result) -> list[float]:
 def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
     """Judge the runs."""
     runs = {result.scenario.name: result for result in results}
-    claims = [_growth_claim(runs)]
+    claims = [_growth_claim(runs, under) for under in COMBINATIONS]
     for buffer in BUFFERS:
-        claims += [_recovery(runs, buffer), _throughput(runs, buffer, scale)]
-    return [*claims, _beside_layered(runs), _reduction(runs)], [_figure(runs)]
+        for under in COMBINATIONS:
+            claims += [_recovery(runs, buffer, under), _throughput(runs, buffer, under, scale)]
+    return [*claims, _beside_layered(runs), *(_reduction(runs, under) for under in COMBINATIONS)], [_figure(runs)]
 
 
 _FASTER = (
@@ -171,16 +187,15 @@ _FASTER_RULE = (
 )
 
 
-def _times(seconds: dict[str, float | None]) -> tuple[str | None, Verdict]:
-    tcp, altcp = seconds["reno"], seconds["altcp"]
+def _times(tcp: float | None, altcp: float | None) -> tuple[str | None, Verdict]:
     ratio = tcp / altcp if tcp and altcp else None
-    text = None if ratio is None else f"{ratio:.1f} times: {altcp:.0f} s against {tcp:.0f} s"
+    text = None if ratio is None else f"{ratio:.1f} times: {altcp:.1f} s against {tcp:.0f} s"
     return text, faster_verdict(ratio)
 
 
-def _growth_claim(runs: dict[str, Result]) -> Claim:
-    names = {name: _growth(name, PATH) for name in LABELS}
-    measured, verdict = _times({name: time_to_fill(runs[run]) for name, run in names.items()})
+def _growth_claim(runs: dict[str, Result], under: Altcp) -> Claim:
+    names = [_growth(of, PATH) for of in (None, under)]
+    measured, verdict = _times(*(time_to_fill(runs[run]) for run in names))
     return Claim(
         PAPER,
         "figure-2-growth",
@@ -191,18 +206,19 @@ def _growth_claim(runs: dict[str, Result]) -> Claim:
         verdict=verdict,
         note=f"Time until the flow uses {PART_OF_LINK:.0%} of the link when the first slow start ends at a window of "
         f"{SMALL_THRESHOLD}, ns-2's default. No loss comes before it, so the buffer does not matter. "
-        "To be 100 times as fast a flow of 120 ms would need 100 segments per round trip; at 10000 segments K_R K is "
-        "2.47 times 10.",
+        "To be 100 times as fast a flow of 120 ms would need 100 segments per round trip; at 10000 segments K is 10, "
+        "and K_R 2.5 or, as a third, 20.",
         criterion=_FASTER_RULE,
-        variant=f"{BOTH}; initial_ssthresh = {SMALL_THRESHOLD}",
+        variant=f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}",
+        readings=under.readings,
         figure="figure-2",
-        scenarios=tuple(names.values()),
+        scenarios=tuple(names),
     )
 
 
-def _recovery(runs: dict[str, Result], buffer: Buffer) -> Claim:
-    names = {name: _cycle(name, buffer) for name in LABELS}
-    measured, verdict = _times({name: cycle(runs[run]) for name, run in names.items()})
+def _recovery(runs: dict[str, Result], buffer: Buffer, under: Altcp) -> Claim:
+    names = [_cycle(of, buffer) for of in (None, under)]
+    measured, verdict = _times(*(cycle(runs[run]) for run in names))
     return Claim(
         PAPER,
         "figure-2-recovery",
@@ -214,17 +230,18 @@ def _recovery(runs: dict[str, Result], buffer: Buffer) -> Claim:
         note="Time from a loss to the next, which is when the window is again what path and buffer hold: ALTCP's "
         f"median, TCP's only one. Buffer: {buffer.text}.",
         criterion=_FASTER_RULE,
-        readings=(buffer.reading,),
-        variant=BOTH,
+        variant=f"{under.variant}; {TCP_VARIANT}",
+        readings=(*under.readings, buffer.reading),
         figure="figure-2",
-        scenarios=tuple(names.values()),
+        scenarios=tuple(names),
     )
 
 
-def _throughput(runs: dict[str, Result], buffer: Buffer, scale: float) -> Claim:
-    names = {name: _growth(name, buffer) for name in LABELS}
+def _throughput(runs: dict[str, Result], buffer: Buffer, under: Altcp, scale: float) -> Claim:
+    names = [_growth(of, buffer) for of in (None, under)]
     (tcp,), (altcp,) = (
-        throughputs_mbps(runs[run], *(time * scale for time in MEASURED_S[name])) for name, run in names.items()
+        throughputs_mbps(runs[run], *(time * scale for time in MEASURED_S[_kind(of)]))
+        for of, run in zip((None, under), names, strict=True)
     )
     return Claim(
         PAPER,
@@ -238,15 +255,15 @@ def _throughput(runs: dict[str, Result], buffer: Buffer, scale: float) -> Claim:
         f"start that runs into the buffer both fill the link. Buffer: {buffer.text}"
         + ("; TCP, which fills neither buffer in this time, is the same run." if buffer is LINK else "."),
         criterion=f"Our criterion: more than {1 + MARGIN:.2f} times TCP's throughput. Nothing is random: one run each.",
-        readings=(buffer.reading,),
-        variant=f"{BOTH}; initial_ssthresh = {SMALL_THRESHOLD}",
+        variant=f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}",
+        readings=(*under.readings, buffer.reading),
         figure="figure-2",
-        scenarios=tuple(names.values()),
+        scenarios=tuple(names),
     )
 
 
 def _beside_layered(runs: dict[str, Result]) -> Claim:
-    names = [_growth(name, PATH) for name in ("ltcp", "altcp")]
+    names = [_LAYERED, _growth(DEFAULT, PATH)]
     layered, altcp = (time_to_fill(runs[name]) for name in names)
     ratio = layered / altcp if layered and altcp else None
     return Claim(
@@ -261,14 +278,14 @@ def _beside_layered(runs: dict[str, Result]) -> Claim:
         "full throughput is the same for all. This one is ALTCP's own.",
         of="own",
         criterion=f"more than {1 + MARGIN:.2f} times as fast to {PART_OF_LINK:.0%} of the link; one run each",
-        variant=f"{VARIANTS['altcp']}; ltcp; initial_ssthresh = {SMALL_THRESHOLD}",
+        variant=f"{DEFAULT.variant}; ltcp; initial_ssthresh = {SMALL_THRESHOLD}",
         figure="figure-2",
         scenarios=tuple(names),
     )
 
 
-def _reduction(runs: dict[str, Result]) -> Claim:
-    names = {name: [_cycle(name, buffer) for buffer in BUFFERS] for name in LABELS}
+def _reduction(runs: dict[str, Result], under: Altcp) -> Claim:
+    names = {_kind(of): [_cycle(of, buffer) for buffer in BUFFERS] for of in (None, under)}
     taken = {name: [part for run in own for part in reductions(runs[run])] for name, own in names.items()}
     known = all(taken.values())
     held = known and max(taken["altcp"]) < min(taken["reno"]) - MARGIN
@@ -286,7 +303,8 @@ def _reduction(runs: dict[str, Result]) -> Claim:
         "The paper prints no beta; 0.15 is Layered TCP's, and holds from 50 segments on: below, ALTCP halves as TCP.",
         criterion=f"Our criterion: the largest of ALTCP's reductions is smaller than the smallest of TCP's by more "
         f"than {MARGIN:.2f} of the window, after the first {SETTLED_S:g} s.",
-        variant=BOTH,
+        variant=f"{under.variant}; {TCP_VARIANT}",
+        readings=under.readings,
         figure="figure-2",
         scenarios=tuple(run for own in names.values() for run in own),
     )
@@ -303,14 +321,14 @@ def _figure(runs: dict[str, Result]) -> Illustration:
     for panel, (what, buffer, naming) in zip(figure.column, shown, strict=True):
         panel.rule("y", PRODUCT / 1000, colour=BLACK, dash="-", width=0.6, label="path's product")
         panel.rule("y", (PRODUCT + buffer.packets) / 1000, colour=BLACK, width=0.6, label="product and buffer")
-        for name, label in LABELS.items():
-            run = naming(name, buffer)
+        for of, label in ((None, "TCP"), (DEFAULT, "ALTCP")):
+            run = naming(of, buffer)
             drawn.append(run)
-            frame, look = pl.DataFrame(runs[run].flows), style.look(name)
+            frame, look = pl.DataFrame(runs[run].flows), style.look(_name(of))
             panel.line(frame["time_s"], frame["cwnd_bytes"] / 1.46e6, dash=look.line, colour=look.colour, label=label)
         panel.title = f"One flow, 1 Gbit/s, 120 ms: {what}"
         panel.y.low, panel.y.high = 0.0, 26.0
-    tcp_s = time_to_fill(runs[_growth("reno", PATH)])
+    tcp_s = time_to_fill(runs[_growth(None, PATH)])
     if tcp_s is not None:
         figure.panel.rule("x", tcp_s / SEVERAL_ORDERS, dash="--", width=1.2,
                           label="printed: several orders (100 times) faster")  # fmt: skip

@@ -13,7 +13,8 @@ def one_in(number: int) -> str:
     return f"one-in-{number}"
 
 
-TIMED, WINDOW, ACK_BUCKET = "timed", "window", "ack-bucket"
+TIMED, BY_BYTES, WINDOW, ACK_BUCKET = "timed", "by-bytes", "window", "ack-bucket"
+COUNTED, FIRST_DATA, FIRST_RATE = "counted", "first-data", "first-rate"
 AT_ONCE, RANDOM, APART = "at-once", "random", "apart"
 FAST, SLOW = "10-mbps", "1.5-mbps"
 OUTER_ELSE, LITERAL, AS_ICC = "outer-else", "literal", "as-icc"
@@ -55,9 +56,52 @@ AMBIGUITIES = (
                 against='"proportionally" excludes packets of a timer.',
                 options="packets_per_discovery = 32, discovery_interval = 100 ms",
             ),
+            Reading(
+                BY_BYTES,
+                "an RD packet for 32 cells' bytes",
+                does="An RD packet for every 1696 bytes of data, 32 cells of 53 bytes, at most one with a packet: here "
+                "one with each.",
+                allowed_by='"proportionally based on the packet arrival rate", which equation 1 has in bytes, and a '
+                "cell of ATM has 53",
+                against="No number is printed, and packets are none of ATM's cells.",
+                options="bytes_per_discovery = 1696 B, discovery_interval = off",
+            ),
         ),
         default_by='The scheme is the one "deployed ... successfully for ATM\'s ABR congestion control", where one '
         "cell in 32 is of resource management: the only number that the text leads to.",
+    ),
+    Ambiguity(
+        "first",
+        "section 2.2",
+        asks="When does the first RD packet of a flow leave?",
+        readings=(
+            Reading(
+                COUNTED,
+                "after as many packets as each other",
+                does="The first RD packet follows as many data packets as each later one.",
+                allowed_by='"generated proportionally to the TCP traffic": none before there is traffic',
+                against="Until it is back a flow has no rate.",
+                options='first_discovery = "counted"',
+            ),
+            Reading(
+                FIRST_DATA,
+                "with the first data",
+                does="The first RD packet follows the first data packet; it has no rate to tell, and fetches the "
+                "allowed one.",
+                allowed_by="A source of ATM begins with a cell of resource management; nothing in the text forbids it.",
+                against="Equation 1 has no rate after one packet.",
+                options='first_discovery = "first-data"',
+            ),
+            Reading(
+                FIRST_RATE,
+                "with the first rate",
+                does="The first RD packet follows the second data packet, after which equation 1 has a rate.",
+                allowed_by='"RD-packet will carry the arrival packet rate": from the first rate on',
+                against="No proportion gives it.",
+                options='first_discovery = "first-rate"',
+            ),
+        ),
+        default_by='"Proportionally" says it of every RD packet.',
     ),
     Ambiguity(
         "feedback",

@@ -75,7 +75,7 @@ def _by_number(number: int) -> list[Mechanism]:
             colour,
             "-",
             f"FICCRD, {options}, packets_per_discovery = {number}, discovery_interval = off; {SENDERS}",
-            (feedback, ambiguities.one_in(number)),
+            (feedback, ambiguities.one_in(number), ambiguities.COUNTED),
         )
         for feedback, label, router, _, options, colour in _FEEDBACK
     ]
@@ -90,17 +90,46 @@ _TIMED = [
         colour,
         "--",
         f"FICCRD, {options}, discovery_interval = 100 ms; {SENDERS}",
-        (feedback, ambiguities.TIMED),
+        (feedback, ambiguities.TIMED, ambiguities.COUNTED),
     )
     for feedback, label, _, router, options, colour in _FEEDBACK
 ]
+
+
+def _changed(name: str, label: str, options: dict[str, object], *readings: str) -> list[Mechanism]:
+    """Return both kinds of feedback with other options than those of an RD packet for 32."""
+    text = ", ".join(f"{key} = {value}" for key, value in options.items())
+    return [
+        Mechanism(
+            f"{feedback}-{name}",
+            f"{feedback_label}, {label}",
+            {**router, **options},
+            colour,
+            "-",
+            f"FICCRD, {feedback_options}, {text}, discovery_interval = off; {SENDERS}",
+            (feedback, *readings),
+        )
+        for feedback, feedback_label, router, _, feedback_options, colour in _FEEDBACK
+    ]
+
+
+_OTHERS = [
+    *_changed("by-bytes", "an RD packet for 1696 B", {"bytes_per_discovery": "1696 B"}, ambiguities.BY_BYTES,
+              ambiguities.COUNTED),
+    *(
+        mechanism
+        for first in (ambiguities.FIRST_DATA, ambiguities.FIRST_RATE)
+        for mechanism in _changed(first, f"an RD packet for 32, {first}", {"first_discovery": first},
+                                  ambiguities.one_in(32), first)
+    ),
+]  # fmt: skip
 
 #: Those that are drawn: each feedback with the proportions at both ends of the readings.
 CONTROLLED = [each for pair in zip(_NUMBERED[32], _TIMED, strict=True) for each in pair]
 ALL = [TAIL_DROP, *CONTROLLED]
 
 #: The other proportions: judged, and not drawn.
-PROPORTIONED = [each for number in ambiguities.PROPORTIONS[1:] for each in _NUMBERED[number]]
+PROPORTIONED = [*(each for number in ambiguities.PROPORTIONS[1:] for each in _NUMBERED[number]), *_OTHERS]
 
 #: Both default readings.
 USUAL = CONTROLLED[0]

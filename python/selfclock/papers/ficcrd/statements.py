@@ -92,7 +92,7 @@ def of_runs(runs: Runs, own: list[Reading], tails: Sequence[Reading], readings: 
             f"{tail_drops:.0f}{' in the mean' if many else ''}."
             + (
                 " Ten windows of 32 packets meet 200 places before any rate is known."
-                if ambiguities.one_in(32) in under and drops
+                if {ambiguities.one_in(32), ambiguities.COUNTED} <= set(under) and drops
                 else ""
             ),
             criterion="our criterion: no drop in 0 to 200 s, in any run; direction: below a tenth of tail drop's",

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from selfclock.claims import Ambiguity, Reading
 
-AS_PRINTED, CORRECTED = "icim-printed", "icim-corrected"
-PACKETS, BYTES = "buffer-packets", "buffer-bytes"
+AS_PRINTED, EXACT, CORRECTED = "icim-printed", "icim-printed-exact", "icim-corrected"
+PACKETS, BYTES, ONE_WAY = "buffer-packets", "buffer-bytes", "buffer-one-way"
+NO_THRESHOLD, HALF = "no-threshold", "half-threshold"
+BURSTS, PAIRS = "k-from-bursts", "k-from-pairs"
 MIX, LARGE = "udp-mix", "udp-1500"
 
 AMBIGUITIES = (
@@ -26,6 +28,17 @@ AMBIGUITIES = (
                 options='span = 0, reading = "edge", within_interrupt = false',
             ),
             Reading(
+                EXACT,
+                "ICIM as printed, with exact arrivals",
+                does="The same, but no card falsifies the arrivals: the sender's alone collects, and the ACK tells "
+                "when the receiver had the segment.",
+                allowed_by='"The TCP receiver then sends the ACK of the two bursts in the same intervals to the sender '
+                'TCP", and section 3.1 gives the simulated receiver no card',
+                against="Section 2.2.2 has the bursts pass the receiver's card, in two interrupts; a clock of the "
+                "receiver is not mentioned.",
+                options='clock = "receiver", coalescing = 0 s at the receiver',
+            ),
+            Reading(
                 CORRECTED,
                 "ICIM corrected",
                 does="A burst is a sixteenth of a round trip, many interrupts; A is where stretching begins on the "
@@ -41,7 +54,7 @@ AMBIGUITIES = (
     Ambiguity(
         "buffer",
         "section 3.1",
-        asks='In which unit is a buffer "equivalent to the bandwidth-delay product"?',
+        asks='How large is a buffer "equivalent to the bandwidth-delay product between sender and receiver host"?',
         readings=(
             Reading(
                 PACKETS,
@@ -60,8 +73,67 @@ AMBIGUITIES = (
                 against="ns-2 needs a setting for it that the thesis does not name.",
                 options="queue = 37500000 B",
             ),
+            Reading(
+                ONE_WAY,
+                "a buffer of 18.75 MB",
+                does="18.75 MB: the rate times the way from sender to receiver, 30 ms.",
+                allowed_by='"between sender and receiver host": 5 + 20 + 5 ms, one way',
+                against="A bandwidth-delay product is with the round-trip time.",
+                options="queue = 18750000 B",
+            ),
         ),
         default_by='"We use ns-2", and its queue counts packets.',
+    ),
+    Ambiguity(
+        "luck",
+        "section 4.1",
+        asks='What is "otherwise", where Reno\'s ssthresh is not about the product?',
+        readings=(
+            Reading(
+                NO_THRESHOLD,
+                "no threshold",
+                does="Slow start ends at a loss.",
+                allowed_by='"ssthresh is set to the window size almost equal to bandwidth-delay product. Otherwise": a '
+                "connection knows no threshold at first",
+                against="With a buffer of a product half of the window at the loss is the product: the same luck.",
+                options="initial_ssthresh = none",
+            ),
+            Reading(
+                HALF,
+                "a threshold that does not fit",
+                does="Slow start ends at half of the product.",
+                allowed_by='"Otherwise" is any other threshold, and Reno "increases congestion window size very '
+                'slightly" from there',
+                against="No other value is printed.",
+                options="initial_ssthresh = 12500 segments",
+            ),
+        ),
+        default_by="It adds nothing to the text.",
+    ),
+    Ambiguity(
+        "k",
+        "section 2.2.4",
+        asks="From which spacings is the physical bandwidth K measured?",
+        readings=(
+            Reading(
+                BURSTS,
+                "K from bursts",
+                does="C = (N P - A S)/(R - S), from bursts of twice A.",
+                allowed_by="Reference 17 was not available; behind a card pairs show nothing, and this is its formula "
+                "for bursts",
+                against='"Essentially based on the packet pair technique" (abstract of reference 17).',
+                options='capacity = "bursts"',
+            ),
+            Reading(
+                PAIRS,
+                "K from pairs",
+                does="C = (P - A S)/(R - S) with the mean R of pairs of segments, no card at the receiver.",
+                allowed_by='"we employ the same algorithm in [17]", which is "based on the packet pair technique"',
+                against="Cards that collect packets hand both segments over together.",
+                options='capacity = "pairs", clock = "receiver"',
+            ),
+        ),
+        default_by="The cards of section 2.2.2.",
     ),
     Ambiguity(
         "udp-size",

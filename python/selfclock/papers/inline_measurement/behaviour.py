@@ -11,10 +11,12 @@ from selfclock.papers.inline_measurement import verdicts
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
     CORRECTED,
-    ESTIMATORS,
+    JUDGED,
     MECHANISMS,
+    ONE_WAY,
     PACKETS,
     PROPOSED,
+    RENO,
     Buffer,
     Estimator,
     Mechanism,
@@ -30,6 +32,7 @@ from selfclock.papers.inline_measurement.network import (
     RATE_GBPS,
     RTT_MS,
     SECONDS,
+    SENDER_COALESCED_RTT_S,
     STARTED_S,
     background,
     drops,
@@ -64,9 +67,10 @@ def name_of(
     buffer: Buffer = PACKETS,
     *,
     threshold: bool = True,
+    low: bool = False,
 ) -> str:
     """Return the name of a scenario of figure 6 or 7."""
-    free = "" if threshold else "-no-threshold"
+    free = "-low-threshold" if low else "" if threshold else "-no-threshold"
     return f"figure-{figure}{free}-{mechanism.algorithm}{estimator.suffix}{buffer.suffix}"
 
 
@@ -78,19 +82,22 @@ def _scenario(
     buffer: Buffer = PACKETS,
     *,
     threshold: bool = True,
+    low: bool = False,
     seed: int = 1,
 ) -> Scenario:
     # Only the proposed mechanism has coalescing cards, for which it is made. The others run on the
     # hosts of the thesis's simulator, which also makes them comparable with ns-2.
     own = mechanism is PROPOSED
     return scenario(
-        name_of(figure, mechanism, estimator, buffer, threshold=threshold) + (f"-seed-{seed}" if seed > 1 else ""),
+        name_of(figure, mechanism, estimator, buffer, threshold=threshold, low=low)
+        + (f"-seed-{seed}" if seed > 1 else ""),
         [sender(estimator.control if own else mechanism.control)],
-        seconds=(SECONDS if threshold else SHORT_S) * scale,
+        seconds=(SECONDS if threshold and not low else SHORT_S) * scale,
         udp=background([(time * scale, free) for time, free in FIGURE_7]) if figure == 7 else None,
         buffer=buffer.limit(BDP_PACKETS),
-        ssthresh=BDP_PACKETS if threshold else None,
+        ssthresh=BDP_PACKETS // 2 if low else BDP_PACKETS if threshold else None,
         coalescing=COALESCING if own else "0 s",
+        receiver_coalescing="0 s" if own and estimator.exact else None,
         samples_s=0.1 * scale,
         seed=seed,
     )
@@ -104,29 +111,50 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     """
     made = []
     for mechanism in MECHANISMS:
-        for estimator in ESTIMATORS if mechanism is PROPOSED else [CORRECTED]:
-            made += [_scenario(7, mechanism, scale, estimator, buffer) for buffer in BUFFERS]
+        for estimator in JUDGED if mechanism is PROPOSED else [CORRECTED]:
+            made += [_scenario(7, mechanism, scale, estimator, buffer) for buffer in _buffers(estimator)]
             made += [_scenario(6, mechanism, scale, estimator, threshold=free) for free in (True, False)]
             if mechanism is PROPOSED:
                 made.append(_scenario(7, mechanism, scale, estimator, threshold=False))
+    made += [
+        _scenario(6, RENO, scale, buffer=buffer, threshold=False, low=low)
+        for buffer, low in LUCK
+        if low or buffer is ONE_WAY
+    ]
     return made
+
+
+#: Buffer, and whether the threshold is low, of Reno without its luck.
+LUCK = [(buffer, low) for buffer in (PACKETS, ONE_WAY) for low in (False, True)]
+
+
+def _buffers(estimator: Estimator) -> tuple[Buffer, ...]:
+    """The buffers of figure 7: the third one for the others, and for ICIM corrected."""
+    return (*BUFFERS, ONE_WAY) if estimator is CORRECTED else BUFFERS
 
 
 def findings(runs: Runs, scale: float = 1.0) -> list[Claim]:
     """Judge the runs of the proposed mechanism."""
     claims = []
-    for estimator in ESTIMATORS:
+    for estimator in JUDGED:
         claims += _figure_6(runs, estimator, scale)
-    for variant in variants():
+    for variant in (*variants(), Variant(CORRECTED, ONE_WAY)):
         claims += _figure_7(runs, variant, scale)
-    for estimator in ESTIMATORS:
+    for estimator in JUDGED:
         claims.append(_no_threshold(runs, estimator, scale))
     return claims
 
 
-def own_queue(series: pl.DataFrame, available: float, begin_s: float, end_s: float) -> float:
+def empty_rtt_s(estimator: Estimator) -> float:
+    """Return the round-trip time without a queue, with its cards."""
+    return SENDER_COALESCED_RTT_S if estimator.exact else COALESCED_RTT_S
+
+
+def own_queue(
+    series: pl.DataFrame, available: float, begin_s: float, end_s: float, empty_s: float = COALESCED_RTT_S
+) -> float:
     """Return the connection's own packets in the bottleneck's queue: its rate times the queueing delay."""
-    delay = mean_between(series, "srtt_s", begin_s, end_s) - COALESCED_RTT_S
+    delay = mean_between(series, "srtt_s", begin_s, end_s) - empty_s
     return delay * available * 1e9 / (8 * PACKET_B)
 
 
@@ -139,7 +167,7 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
     window = mean_between(series, "cwnd_bytes", begin, end) / 1460
     queue = mean_between(link_series(run), "queue_packets", begin, end) / BDP_PACKETS
     where = "section 4.1, figure 6"
-    variant = f"lotka-volterra, {estimator.text}; NICs coalesce for 100 us; initial ssthresh 25000 segments"
+    variant = f"lotka-volterra, {estimator.text}; {estimator.cards}; initial ssthresh 25000 segments"
     return [
         Claim(
             PAPER,
@@ -210,17 +238,20 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
 def _figure_7(runs: Runs, variant: Variant, scale: float) -> list[Claim]:
     name = name_of(7, PROPOSED, variant.estimator, variant.buffer)
     run = runs[name]
-    series = flow_series(run)
+    series, empty = flow_series(run), empty_rtt_s(variant.estimator)
     worst, used = worst_second(series, scale), part_of_available(series, scale)
     queues = []
     for begin, end, free in periods(scale):
         last = min(10.0 * scale, (end - begin) / 2)
         queues.append(
-            (own_queue(series, free, end - last, end), limit_packets(free) - free * 1e9 * 0.06 / (8 * PACKET_B))
+            (
+                own_queue(series, free, end - last, end, empty),
+                limit_packets(free) - free * 1e9 * 0.06 / (8 * PACKET_B),
+            )
         )
     off = max(abs(queue / wanted - 1) for queue, wanted in queues)
     shown = ", ".join(f"{queue:.0f}" for queue, _ in queues)
-    drained, peaks = _drained(run, scale)
+    drained, peaks = _drained(run, scale, empty)
     where = "section 4.1, figure 7"
     ran = f"{variant.text}; initial ssthresh 25000 segments"
     return [
@@ -288,7 +319,7 @@ def _figure_7(runs: Runs, variant: Variant, scale: float) -> list[Claim]:
     ]
 
 
-def _drained(run: Result, scale: float) -> tuple[list[float | None], list[float]]:
+def _drained(run: Result, scale: float, empty_s: float) -> tuple[list[float | None], list[float]]:
     """After the two changes that leave less: how long the delay exceeds 1.5 times its limit; the longest queue."""
     series, link = flow_series(run), link_series(run)
     times: list[float | None] = []
@@ -296,7 +327,7 @@ def _drained(run: Result, scale: float) -> tuple[list[float | None], list[float]
     for begin, end, free in periods(scale)[2:]:
         limit = limit_packets(free) * 8 * PACKET_B / (free * 1e9) - RTT_MS / 1e3
         later = series.filter(pl.col("time_s").is_between(begin, end))
-        high = later.filter(pl.col("srtt_s") - COALESCED_RTT_S > 1.5 * limit)
+        high = later.filter(pl.col("srtt_s") - empty_s > 1.5 * limit)
         last = float(high["time_s"][-1]) if len(high) else begin
         times.append((last - begin) / scale if last < end - scale else None)
         peak = link.filter(pl.col("time_s").is_between(begin, end))["queue_packets"].cast(pl.Float64).max()

@@ -62,6 +62,13 @@ class Estimator:
     options: dict[str, object]
     text: str
     reading: str
+    #: Whether the receiver's card collects nothing.
+    exact: bool = False
+
+    @property
+    def cards(self) -> str:
+        """For a claim."""
+        return "the sender's NIC coalesces for 100 us" if self.exact else "NICs coalesce for 100 us"
 
     @property
     def control(self) -> dict[str, object]:
@@ -84,7 +91,18 @@ PRINTED = Estimator(
     'ICIM as printed (span = 0, reading = "edge", within_interrupt = false)',
     ambiguities.AS_PRINTED,
 )
+#: The same where no card falsifies an arrival.
+EXACT = Estimator(
+    "as printed, exact arrivals",
+    "-printed-exact",
+    {**PRINTED.options, "clock": "receiver"},
+    f'{PRINTED.text.removesuffix(")")}, clock = "receiver")',
+    ambiguities.EXACT,
+    exact=True,
+)
+#: Those that are drawn.
 ESTIMATORS = (CORRECTED, PRINTED)
+JUDGED = (*ESTIMATORS, EXACT)
 
 
 @dataclass(frozen=True)
@@ -96,16 +114,16 @@ class Buffer:
     reading: str
     #: Unit of the limit, and the space that a full segment takes in it.
     unit: str
-    per_packet: int
+    per_packet: float
 
     def limit(self, packets: int) -> str:
         """The limit for this many full segments, as a scenario writes it."""
-        return f"{packets * self.per_packet} {self.unit}"
+        return f"{packets * self.per_packet:.0f} {self.unit}"
 
     @property
     def text(self) -> str:
         """For a claim."""
-        return f"buffer counted in {self.label}"
+        return f"buffer of {self.label}" if self is ONE_WAY else f"buffer counted in {self.label}"
 
 
 #: Drop-tail queues of ns-2 count packets of any size, so a small UDP packet takes the room of a
@@ -113,6 +131,8 @@ class Buffer:
 PACKETS = Buffer("packets", "", ambiguities.PACKETS, "packets", 1)
 BYTES = Buffer("bytes", "-bytes", ambiguities.BYTES, "B", 1500)
 BUFFERS = (PACKETS, BYTES)
+#: The product with the 30 ms from sender to receiver.
+ONE_WAY = Buffer("18.75 MB, one way", "-one-way", ambiguities.ONE_WAY, "B", 750)
 
 
 @dataclass(frozen=True)
@@ -135,9 +155,9 @@ class Variant:
     @property
     def text(self) -> str:
         """For a claim."""
-        return f"lotka-volterra, {self.estimator.text}; {self.buffer.text}; NICs coalesce for 100 us"
+        return f"lotka-volterra, {self.estimator.text}; {self.buffer.text}; {self.estimator.cards}"
 
 
 def variants() -> Iterator[Variant]:
-    """Return every form of ICIM with every reading of the buffer."""
-    return (Variant(estimator, buffer) for estimator, buffer in product(ESTIMATORS, BUFFERS))
+    """Return every form of ICIM with both units of the buffer."""
+    return (Variant(estimator, buffer) for estimator, buffer in product(JUDGED, BUFFERS))

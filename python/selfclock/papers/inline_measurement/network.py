@@ -39,6 +39,8 @@ COALESCING = "100 us"
 #: Two coalescing cards: a full timer at the sender, where ACKs arrive closely spaced, and on
 #: average half a timer at the receiver.
 COALESCED_RTT_S = RTT_MS / 1e3 + 1.5 * 100e-6
+#: With the sender's card alone.
+SENDER_COALESCED_RTT_S = RTT_MS / 1e3 + 100e-6
 
 EPSILON, GAMMA = 1.95, 0.9
 
@@ -94,6 +96,7 @@ def scenario(
     buffer: str | None = None,
     ssthresh: int | None = None,
     coalescing: str = COALESCING,
+    receiver_coalescing: str | None = None,
     transport: Mapping[str, object] | None = None,
     samples_s: float = 0.1,
     seed: int = 1,
@@ -103,6 +106,7 @@ def scenario(
 ) -> Scenario:
     """Build the network. The bottleneck has 20 ms of the round-trip time; the access links have the rest.
 
+    The receiver's card collects like the sender's unless `receiver_coalescing` says otherwise.
     Without `buffer`, the limit counts packets of any size: as many as full segments fit in the BDP.
     """
     bottleneck = Link(
@@ -112,7 +116,8 @@ def scenario(
         changes=changes or None,
     )
     access = Link(gbps(rate_gbps * ACCESS_GBPS / RATE_GBPS), coalescing=coalescing)
-    path = Path(bottleneck, reverse=replace(bottleneck, name=REVERSE), access=access)
+    sink = None if receiver_coalescing is None else replace(access, coalescing=receiver_coalescing)
+    path = Path(bottleneck, reverse=replace(bottleneck, name=REVERSE), access=access, sink_access=sink)
     settings = {**SACK, **({} if ssthresh is None else {"initial_ssthresh": segments(ssthresh)}), **(transport or {})}
     return path.scenario(
         [*flows, *([udp] if udp else [])],

@@ -113,6 +113,7 @@ class Sweep:
             udp=udp_at(rates, packet="1500 B" if self.large else "imix"),
             buffer=self.variant.buffer.limit(round(BDP_PACKETS / SCALE)),
             ssthresh=round(BDP_PACKETS / SCALE),
+            receiver_coalescing="0 s" if self.variant.estimator.exact else None,
         )
 
 

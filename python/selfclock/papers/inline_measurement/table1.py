@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from selfclock.claims import Claim
 from selfclock.page_parts import Table
 from selfclock.papers.inline_measurement import verdicts
-from selfclock.papers.inline_measurement.behaviour import SHORT_S, name_of
+from selfclock.papers.inline_measurement.behaviour import SHORT_S, empty_rtt_s, name_of
 from selfclock.papers.inline_measurement.mechanisms import (
     CORRECTED,
     MECHANISMS,
@@ -20,7 +20,6 @@ from selfclock.papers.inline_measurement.mechanisms import (
     variants,
 )
 from selfclock.papers.inline_measurement.network import (
-    COALESCED_RTT_S,
     RATE_GBPS,
     RTT_MS,
     SECONDS,
@@ -108,7 +107,7 @@ def _column(runs: Runs, mechanism: Mechanism, variant: Variant, scale: float) ->
     loaded, alone, unaided = (runs[name] for name in _names(mechanism, variant))
     series = flow_series(loaded)
     lucky = goodput_gbps(flow_series(unaided), STARTED_S * scale, SHORT_S * scale) / RATE_GBPS
-    base = COALESCED_RTT_S if mechanism is PROPOSED else RTT_MS / 1e3
+    base = empty_rtt_s(variant.estimator) if mechanism is PROPOSED else RTT_MS / 1e3
     delays = [
         mean_between(flow_series(run), "srtt_s", STARTED_S * scale, SECONDS * scale) - base for run in (loaded, alone)
     ]

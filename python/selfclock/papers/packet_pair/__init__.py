@@ -38,7 +38,7 @@ def study(*, full: bool = False) -> Study:  # noqa: ARG001
         Part(behaviour.scenarios(), ensemble.course_of_run),
         Part(baselines.scenarios(), ensemble.segments_of_run),
         Part(ensemble.control_scenarios(), ensemble.segments_of_run),
-        Part(ensemble.single_scenarios()),
+        Part([run for under in ensemble.READ for run in ensemble.single_scenarios(under)]),
         Part(figure_05.scenarios(), figure_05.events),
         Part(figure_06.long_scenarios(), figure_06.coverage),
     ]
@@ -52,15 +52,17 @@ def _findings(results: Sequence[list[Any]]) -> Findings:
     ensembles = ensemble.ensembles(courses, counts)
     headline = next(one for one in ensembles if one.setting is ensemble.HEADLINE)
     start_only = next(one for one in ensembles if one.setting is ensemble.START_ONLY)
-    first, controls = next(iter(courses)), ensemble.controls(fine)
-    single = {experiment.figure: result for experiment, result in zip(ensemble.EXPERIMENTS, alone, strict=True)}
+    first, controls = ensemble.DEFAULT, ensemble.controls(fine)
+    rest = iter(alone)
+    singles = {under: {experiment.figure: next(rest) for experiment in ensemble.EXPERIMENTS} for under in ensemble.READ}
+    single = singles[first]
     both_sides = figure_06.ladder(single[13])
     judged = [
         claim
         for reading, own in zip(courses, ensembles, strict=False)
         for claim in (
             *claims.counts_and_gains(
-                reading, own, controls[reading], single, [len(run.sent) for run in others[reading][2]]
+                reading, own, controls[reading], singles[reading], [len(run.sent) for run in others[reading][2]]
             ),
             *behaviour.claims(reading, courses[reading], others[reading]),
         )

@@ -4,24 +4,124 @@ from __future__ import annotations
 
 from selfclock.claims import Ambiguity, Reading
 
-TIES, TEN_MS, START_ALONE = "0.1-ms", "10-ms", "start-alone"
+ONE, EVERY = "one-pair", "every-pair"
+BY_ACK, BY_TIME, BY_LOSS = "until-acknowledged", "two-round-trips", "until-loss"
+TENTH, TIES, TEN_MS, START_ALONE = "tenth-of-a-packet", "0.1-ms", "10-ms", "start-alone"
+UNPAIRED, ALL = "d-unpaired", "d-of-all"
 PER_ACK, ACKNOWLEDGED = "per-ack", "acknowledged-data"
 WITH_TRANSMISSION, PROPAGATION_ALONE = "with-transmission", "propagation-alone"
 
+_NOTHING_ON_PAIRS = "Nothing in the text says when a pair without a reply is given up."
+
 AMBIGUITIES = (
+    Ambiguity(
+        "pairs",
+        "section 4.2.1, figure 5",
+        asks="How often does the sender send a pair?",
+        readings=(
+            Reading(
+                ONE,
+                "one pair at a time",
+                does="A pair leaves only if the one before it has been answered.",
+                allowed_by='"packet pair option is used 0.300msec, 0.540msec, 0.780msec", one pair in a round trip, '
+                'and the segment at 0.900, for which the window has opened by two, is "transmitted by leaky bucket '
+                'scheme"',
+                against='"there are always chance of two packets transmission at a time in slow-start phase"',
+                options='pairs = "one"',
+            ),
+            Reading(
+                EVERY,
+                "a pair with every two segments",
+                does="In slow start every two segments that may leave together are a pair.",
+                allowed_by='"always chance of two packets transmission at a time ... Packet pair option is used in '
+                'this two packets transmission"',
+                against="Figure 5 then has a fourth pair, at 0.900, which its text counts among the shaped segments.",
+                options='pairs = "every"',
+            ),
+        ),
+        default_by="Figure 5 gives the time of every pair and of every shaped segment.",
+    ),
+    Ambiguity(
+        "unanswered",
+        "section 4.1.2",
+        asks="When is a pair without a reply given up, with one pair at a time?",
+        readings=(
+            Reading(
+                BY_ACK,
+                "at an ACK without the reply",
+                does="When its second segment is acknowledged without a reply, at a loss or at a timeout.",
+                allowed_by='"The acknowledgement of packet with packet pair 2 type option is transmitted with packet '
+                'pair reply type option": an ACK without it says that there is none',
+                against=_NOTHING_ON_PAIRS,
+                options='unanswered_pair = "acknowledged"',
+            ),
+            Reading(
+                BY_TIME,
+                "after two round trips",
+                does="After two smoothed round-trip times, at a loss or at a timeout.",
+                allowed_by=_NOTHING_ON_PAIRS,
+                against="It needs a number that is not printed.",
+                options='unanswered_pair = "two-round-trips"',
+            ),
+            Reading(
+                BY_LOSS,
+                "at a loss alone",
+                does="At a loss or at a timeout alone.",
+                allowed_by=_NOTHING_ON_PAIRS,
+                against="The loss of an ACK ends the measurement until data is lost.",
+                options='unanswered_pair = "loss"',
+            ),
+        ),
+        default_by="Section 4.1.2 ties the reply to the ACK of the second segment.",
+    ),
+    Ambiguity(
+        "thinned",
+        "section 4.2.1, figure 6",
+        asks="Which segments does d count, one acknowledgement for three or four?",
+        readings=(
+            Reading(
+                UNPAIRED,
+                "those in no pair",
+                does="Both segments of a pair are acknowledged at once, and d counts the others.",
+                allowed_by='"the acknowledgement for data packet with packet pair 1 option is transmitted '
+                'immediately", as figure 6 has it',
+                against="In slow start, which alone is shaped, most segments are in pairs then.",
+                options='ack_ratio_of = "unpaired"',
+            ),
+            Reading(
+                ALL,
+                "all",
+                does="Once the path is known to be asymmetric, pairs are acknowledged like other segments.",
+                allowed_by='"When new TCP finds an asymmetric link, acknowledgement packet is transmitted every three '
+                'or four packet arrival"; only slow start is shaped (section 4.2.3), so only there is "the new TCP '
+                'not affected by aggregated acknowledgement"',
+                against="The second segment of a pair is acknowledged immediately (section 4.1.2).",
+                options='ack_ratio_of = "all"',
+            ),
+        ),
+        default_by="Section 4.1.2 and figure 6 say of both segments of a pair that they are acknowledged at once.",
+    ),
     Ambiguity(
         "randomness",
         "section 5",
         asks="What is random in the simulations?",
         readings=(
             Reading(
-                TIES,
-                "0.1 ms of random delay",
-                does="Every packet is delayed at random by up to 0.1 ms on the sender's link, and the start by up to "
-                "1 s; fifty seeds.",
+                TENTH,
+                "a tenth of a packet's time of random delay",
+                does="Every packet is delayed at random by up to a tenth of its time on the bottleneck, 1.6 ms, on the "
+                "sender's link, and the start by up to 1 s; fifty seeds.",
                 allowed_by="Nothing random is printed. A queue of five places without randomness has phase effects, "
                 "against which ns has overhead_, a random delay of every packet.",
                 against="No delay is printed.",
+                options="network.access.jitter = 1.6 ms, start_jitter = 1 s",
+            ),
+            Reading(
+                TIES,
+                "0.1 ms of random delay",
+                does="The same with up to 0.1 ms, a hundredth of the printed tick, which breaks ties at the queue.",
+                allowed_by="The same words.",
+                against="Packets 16 ms apart keep their order at the queue, and with it most of its phase effects.",
                 options="network.access.jitter = 0.1 ms, start_jitter = 1 s",
             ),
             Reading(
@@ -41,8 +141,8 @@ AMBIGUITIES = (
                 options="start_jitter = 1 s",
             ),
         ),
-        default_by="A hundredth of the printed tick of 10 ms breaks ties at the queue, and leaves the measured "
-        "intervals as they are.",
+        default_by="No words do. The randomness of a test has to be small beside what it tests, a packet's time, and "
+        "large enough to matter: a tenth of it.",
     ),
     Ambiguity(
         "growth",

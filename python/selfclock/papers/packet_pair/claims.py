@@ -11,6 +11,7 @@ from selfclock.papers.packet_pair.ensemble import (
     BASELINE,
     EXPERIMENTS,
     Ensemble,
+    Under,
     control_names,
     gain_percent,
     names,
@@ -79,13 +80,13 @@ def bounds_verdict(gains: Mapping[int, Spread]) -> Verdict:
 
 
 def counts_and_gains(
-    reading: str,
+    reading: Under,
     own: Ensemble,
     control: Mapping[int, Sequence[int]],
     single: Mapping[int, Result],
     unthinned: Sequence[int],
 ) -> list[Claim]:
-    """Return the claims of section 5 under a reading of what is random.
+    """Return the claims of section 5 under a combination of readings.
 
     `control` has Reno with the same timer, by figure. The notes use `unthinned`, the counts of
     figure 13 with d = 2.
@@ -96,7 +97,14 @@ def counts_and_gains(
         _bounds(own),
         _order(own, unthinned),
     ]
-    return [replace(claim, readings=(reading,)) for claim in claims]
+    bearing = [
+        *(reading.of(figure) for figure in PRINTED_COUNTS),
+        *(reading.of(figure) for figure in BASELINE),
+        reading.of_both,
+        reading.of_both,
+    ]
+    judged = [replace(claim, readings=readings) for claim, readings in zip(claims, bearing, strict=True)]
+    return [claim for claim in judged if reading.is_first_for(claim.readings)]
 
 
 def _count(own: Ensemble, single: Mapping[int, Result], figure: int) -> Claim:
@@ -123,7 +131,7 @@ def _count(own: Ensemble, single: Mapping[int, Result], figure: int) -> Claim:
     )
 
 
-def _gain(reading: str, own: Ensemble, control: Sequence[int], single: Mapping[int, Result], figure: int) -> Claim:
+def _gain(reading: Under, own: Ensemble, control: Sequence[int], single: Mapping[int, Result], figure: int) -> Claim:
     experiment, baseline = _EXPERIMENTS[figure], BASELINE[figure]
     gains, over_control = own.gain_percent(figure), gain_percent(own.counts[figure], control)
     alone = segments_sent(single[figure], experiment.seconds)

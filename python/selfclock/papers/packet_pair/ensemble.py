@@ -87,14 +87,19 @@ class Setting:
     name: str
     overrides: Sequence[str] = ()
     packet_pair: Sequence[str] = ()
-    #: The largest random delay of a packet on the sender's link; empty without.
-    delay: str = "0.1 ms"
+    #: The largest random delay of a packet on the sender's link; empty without. A tenth of the time
+    #: of 1000 B on the bottleneck.
+    delay: str = "1.6 ms"
+    #: For runs with probing from both sides alone.
+    both_sides: Sequence[str] = ()
 
     @property
     def randomness(self) -> str:
-        """For a claim's variant."""
+        """For a claim's variant, with the options of packet-pair."""
         every = f"Every packet is delayed by up to {self.delay} at random on the sender's link, and the start"
-        return f"{every if self.delay else 'The start is delayed'} by up to 1 s."
+        changed = [line.removeprefix("flow.0.congestion_control.") for line in (*self.packet_pair, *self.both_sides)]
+        options = f" Packet-pair: {', '.join(changed).replace('=', ' = ')}." if changed else ""
+        return f"{every if self.delay else 'The start is delayed'} by up to 1 s.{options}"
 
 
 #: Section 3.1 gives the new TCP a 10 ms timer "which enables more precise RTT measurement": its
@@ -106,16 +111,93 @@ FINE_TIMER = "transport.timer.granularity=10 ms"
 SINK_ACCESS = 'network.sink_access={ rate = "10 Mbps", delay = "5 ms" }'
 
 HEADLINE = Setting("as in the claims", "random-delay")
-TEN_MS = Setting("random delay of 10 ms", "random-delay-10-ms", delay="10 ms")
 START_ONLY = Setting("no random delay: a random start alone", "random-start", delay="")
+_RANDOMNESS = {
+    ambiguities.TENTH: HEADLINE,
+    ambiguities.TIES: Setting("random delay of 0.1 ms", "random-delay-0.1-ms", delay="0.1 ms"),
+    ambiguities.TEN_MS: Setting("random delay of 10 ms", "random-delay-10-ms", delay="10 ms"),
+    ambiguities.START_ALONE: START_ONLY,
+}
+_PAIRS = {
+    ambiguities.EVERY: ["flow.0.congestion_control.pairs=every"],
+    ambiguities.BY_TIME: ["flow.0.congestion_control.unanswered_pair=two-round-trips"],
+    ambiguities.BY_LOSS: ["flow.0.congestion_control.unanswered_pair=loss"],
+}
+_THINNED = {ambiguities.ALL: ["flow.0.congestion_control.ack_ratio_of=all"]}
 
-#: Settings that are readings: every row on the fifty runs is judged under each.
-READ = {ambiguities.TIES: HEADLINE, ambiguities.TEN_MS: TEN_MS, ambiguities.START_ALONE: START_ONLY}
+
+@dataclass(frozen=True)
+class Under:
+    """A combination of readings."""
+
+    randomness: str = ambiguities.TENTH
+    pairs: str = ambiguities.ONE
+    unanswered: str = ambiguities.BY_ACK
+    thinned: str = ambiguities.UNPAIRED
+
+    @property
+    def of_reno(self) -> tuple[str, ...]:
+        """The readings that bear on a run of Reno."""
+        return (self.randomness,)
+
+    @property
+    def of_sender(self) -> tuple[str, ...]:
+        """Those that bear on probing by the sender."""
+        return (*self.of_reno, self.pairs, self.unanswered)
+
+    @property
+    def of_both(self) -> tuple[str, ...]:
+        """Those that bear on probing from both sides."""
+        return (*self.of_sender, self.thinned)
+
+    def of(self, figure: int) -> tuple[str, ...]:
+        """Return those that bear on a figure."""
+        return {8: self.of_reno, 11: self.of_reno, 13: self.of_both}.get(figure, self.of_sender)
+
+    def is_first_for(self, readings: Sequence[str]) -> bool:
+        """Return whether no other combination before this one has the same readings of those that bear on a claim."""
+        return next(one for one in READ if set(readings) <= set(one.of_both)) == self
+
+    @property
+    def suffix(self) -> str:
+        """What names of scenarios have, beside the randomness, of readings that are not the defaults."""
+        changed = [name for name in self.of_both[1:] if name in _PAIRS or name in _THINNED]
+        return "".join(f"-{name}" for name in changed)
+
+    def applied(self, setting: Setting) -> Setting:
+        """Return a setting under its readings of the pairs."""
+        if not self.suffix:
+            return setting
+        pairs = [line for name in (self.pairs, self.unanswered) for line in _PAIRS.get(name, [])]
+        return replace(
+            setting,
+            label=f"{setting.label}{self.suffix.replace('-', ' ')}",
+            name=f"{setting.name}{self.suffix}",
+            packet_pair=[*setting.packet_pair, *pairs],
+            both_sides=_THINNED.get(self.thinned, []),
+        )
+
+
+#: Every combination that is judged: the pairs with each randomness, one change each of the others,
+#: and which segments d counts also where the delay is 10 ms. Each with its setting.
+READ = {
+    under: under.applied(_RANDOMNESS[under.randomness])
+    for under in (
+        *(Under(randomness, pairs) for pairs in (ambiguities.ONE, ambiguities.EVERY) for randomness in _RANDOMNESS),
+        *(Under(unanswered=rule) for rule in (ambiguities.BY_TIME, ambiguities.BY_LOSS)),
+        *(
+            Under(randomness, pairs, thinned=ambiguities.ALL)
+            for pairs in (ambiguities.ONE, ambiguities.EVERY)
+            for randomness in (ambiguities.TENTH, ambiguities.TEN_MS)
+        ),
+    )
+}
+DEFAULT = next(iter(READ))
 
 SETTINGS = [
     *READ.values(),
-    Setting("packets of 512 B", "packets-of-512", ["transport.mss=472 B"]),
-    Setting("packets of 1460 B", "packets-of-1460", ["transport.mss=1420 B"]),
+    Setting("packets of 512 B", "packets-of-512", ["transport.mss=472 B"], delay="0.8 ms"),
+    Setting("packets of 1460 B", "packets-of-1460", ["transport.mss=1420 B"], delay="2.3 ms"),
     Setting("receive window 20 segments", "receive-window-20", ["transport.receive_window=20 segments"]),
     Setting("receive window 64 segments", "receive-window-64", ["transport.receive_window=64 segments"]),
     Setting("no receive window", "no-receive-window", ["transport.receive_window=unlimited"]),
@@ -171,6 +253,8 @@ def scenario(experiment: Experiment, setting: Setting, *extra: str) -> Scenario:
         overrides.append(FINE_TIMER)
     if experiment.is_packet_pair:
         overrides += setting.packet_pair
+    if "both-sides" in experiment.start:
+        overrides += setting.both_sides
     text = (resources.files(__package__) / experiment.scenario).read_text(encoding="utf-8")
     return Scenario.parse(text, experiment.scenario, [*overrides, *extra])
 
@@ -256,13 +340,13 @@ def course_scenarios() -> list[Scenario]:
     ]
 
 
-def courses(runs: Sequence[Run]) -> dict[str, dict[int, list[Run]]]:
+def courses(runs: Sequence[Run]) -> dict[Under, dict[int, list[Run]]]:
     """Sort the runs of `course_scenarios` by reading and figure."""
     rest = iter(runs)
     return {reading: {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS} for reading in READ}
 
 
-def _control_setting(reading: str) -> Setting:
+def _control_setting(reading: Under) -> Setting:
     return replace(READ[reading], name=f"same-timer-{READ[reading].name}")
 
 
@@ -276,12 +360,12 @@ def control_scenarios() -> list[Scenario]:
     ]
 
 
-def control_names(reading: str, figure: int) -> tuple[str, ...]:
+def control_names(reading: Under, figure: int) -> tuple[str, ...]:
     """Return the name of a control's scenario."""
     return (scenario_name(CONTROLS[figure], _control_setting(reading)),)
 
 
-def controls(segments: Sequence[int]) -> dict[str, dict[int, list[int]]]:
+def controls(segments: Sequence[int]) -> dict[Under, dict[int, list[int]]]:
     """Sort the counts of `control_scenarios` by reading and figure."""
     rest = iter(segments)
     return {reading: {figure: [next(rest) for _ in SEEDS] for figure in CONTROLS} for reading in READ}
@@ -297,7 +381,7 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def ensembles(of_readings: Mapping[str, dict[int, list[Run]]], segments: Sequence[int]) -> list[Ensemble]:
+def ensembles(of_readings: Mapping[Under, dict[int, list[Run]]], segments: Sequence[int]) -> list[Ensemble]:
     """Sort the counts by setting; the readings come first."""
     rest = iter(segments)
     return [
@@ -316,6 +400,11 @@ def ensembles(of_readings: Mapping[str, dict[int, list[Run]]], segments: Sequenc
 FROM_TIME_0 = Setting("from time 0", "from-time-0", delay="")
 
 
-def single_scenarios() -> list[Scenario]:
+def from_time_0(under: Under = DEFAULT) -> Setting:
+    """Return their setting under a reading of the pairs."""
+    return under.applied(FROM_TIME_0)
+
+
+def single_scenarios(under: Under = DEFAULT) -> list[Scenario]:
     """Return every experiment from time 0, as the paper's figures show them."""
-    return [scenario(experiment, FROM_TIME_0) for experiment in EXPERIMENTS]
+    return [scenario(experiment, from_time_0(under)) for experiment in EXPERIMENTS]

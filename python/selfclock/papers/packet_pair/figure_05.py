@@ -52,11 +52,15 @@ class Events:
     intervals: list[int]
 
 
-#: Readings of growth and propagation: the default, and each of the others alone.
-READ = {
-    (ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (),
-    (ambiguities.ACKNOWLEDGED, ambiguities.WITH_TRANSMISSION): ("transport.byte_counting=true",),
-    (ambiguities.PER_ACK, ambiguities.PROPAGATION_ALONE): (
+#: Readings of the pairs, growth and propagation: the default, and each of the others alone.
+Readings = tuple[str, str, str]
+READ: dict[Readings, tuple[str, ...]] = {
+    (ambiguities.ONE, ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (),
+    (ambiguities.EVERY, ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (
+        'flow.0.congestion_control={ start = "packet-pair", pairs = "every" }',
+    ),
+    (ambiguities.ONE, ambiguities.ACKNOWLEDGED, ambiguities.WITH_TRANSMISSION): ("transport.byte_counting=true",),
+    (ambiguities.ONE, ambiguities.PER_ACK, ambiguities.PROPAGATION_ALONE): (
         "network.link.0.delay=100 ms",
         "network.link.1.delay=100 ms",
     ),
@@ -72,7 +76,7 @@ def scenarios() -> list[Scenario]:
     ]
 
 
-def _name(readings: tuple[str, ...]) -> str:
+def _name(readings: Readings) -> str:
     changed = [reading for reading, usual in zip(readings, next(iter(READ)), strict=True) if reading != usual]
     return "-".join([NAME, *changed])
 
@@ -98,8 +102,8 @@ def events(result: Result) -> Events:
     )
 
 
-def claims(readings: tuple[str, str], found: Events) -> list[Claim]:
-    """Return one claim per printed event, under readings of growth and propagation."""
+def claims(readings: Readings, found: Events) -> list[Claim]:
+    """Return one claim per printed event, under readings of the pairs, growth and propagation."""
     changed = "; ".join([variants.LADDER, *READ[readings]])
     return [
         replace(claim, readings=readings, scenarios=(_name(readings),), variant=changed) for claim in _claims(found)
@@ -110,8 +114,8 @@ def _claims(found: Events) -> list[Claim]:
     sent = sorted([*found.pairs, *found.shaped])
     return [
         *(_event(f"figure-5-pair-{time:.3f}", "a pair is sent", time, found.pairs) for time in PAIRS_S),
-        *(_event(f"figure-5-shaped-{time:.3f}", "a segment is sent", time, sent, note)
-          for time, note in zip(SHAPED_S, _SHAPED_NOTES, strict=True)),
+        *(_event(f"figure-5-shaped-{time:.3f}", "a segment is sent", time, sent, _sent_by(found, time))
+          for time in SHAPED_S),
         _bucket(found),
         *(_event(f"figure-5-ack-{time:.3f}", "the delayed-acknowledgement timer sends an acknowledgement", time,
                  found.delayed_acks) for time in DELAYED_ACKS_S),
@@ -119,14 +123,14 @@ def _claims(found: Events) -> list[Claim]:
     ]  # fmt: skip
 
 
-_SHAPED_NOTES = (
-    "",
-    "",
-    "It takes one segment of window more than one per acknowledgement gives: from 0.784 s on the window is four "
-    "segments, and from 0.820 s on four are in flight.",
-    "It leaves as one of a pair, not by the leaky bucket: the delayed acknowledgement of 0.800 s opens the window "
-    "by two.",
-)
+def _sent_by(found: Events, printed: float) -> str:
+    """How the segment nearest to a printed time leaves."""
+    if _agrees(printed, _nearest(printed, found.shaped)):
+        return "It leaves by the leaky bucket."
+    if _agrees(printed, _nearest(printed, found.pairs)):
+        return "It leaves as one of a pair, not by the leaky bucket."
+    return "The window has no room then: with one segment for each acknowledgement it has one segment less."
+
 
 _TOLERANCE = f"Our criterion: within {TOLERANCE_S * 1e3:g} ms, one tick of the paper's clock; otherwise not reproduced."
 
@@ -170,8 +174,7 @@ def _bucket(found: Events) -> Claim:
         printed=", ".join(f"{time:.3f}" for time in SHAPED_S),
         measured=", ".join(f"{time:.3f}" for time in agreeing) or "none",
         verdict="reproduced" if len(agreeing) == len(SHAPED_S) else verdicts[2 * len(agreeing) >= len(SHAPED_S)],
-        note="The printed times at which a segment leaves that is not one of a pair. At 0.860 s the window has no "
-        "room, and at 0.900 s it has room for two, which leave as a pair.",
+        note="The printed times at which a segment leaves that is not one of a pair.",
         of="paper",
         criterion=f"{_TOLERANCE.partition(';')[0]}, all four; direction if half of them.",
         variant=variants.LADDER,

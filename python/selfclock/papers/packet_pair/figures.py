@@ -11,16 +11,19 @@ from selfclock import style
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, PRINTED_LINE, bars, quartiles
+from selfclock.papers.packet_pair import ambiguities
 from selfclock.papers.packet_pair.ambiguities import AMBIGUITIES
 from selfclock.papers.packet_pair.behaviour import AGGREGATED
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
 from selfclock.papers.packet_pair.ensemble import (
+    DEFAULT,
     EXPERIMENTS,
     FROM_TIME_0,
     HEADLINE,
     READ,
     Experiment,
     Run,
+    Under,
     names,
     scenario_name,
     segments_sent,
@@ -39,6 +42,14 @@ BOTTLENECK = "bottleneck"
 
 #: Segments of a bin of a histogram.
 BIN = 20
+
+_USUAL = (DEFAULT.pairs, DEFAULT.unanswered, DEFAULT.thinned)
+
+#: Those of the histograms: one pair with every randomness, and a pair with every two segments.
+_SHOWN = [
+    *(under for under in READ if (under.pairs, under.unanswered, under.thinned) == _USUAL),
+    Under(pairs=ambiguities.EVERY),
+]
 
 #: Points of a band over the runs.
 _STEPS = 200
@@ -137,8 +148,9 @@ def _comparison(
     return Illustration(title, caption, figure, id=identifier, scenarios=names(HEADLINE, *numbers))
 
 
-def histograms(courses: Mapping[str, Mapping[int, Sequence[Run]]]) -> Illustration:
-    """Return how often each number of segments was sent, under every reading of what is random."""
+def histograms(courses: Mapping[Under, Mapping[int, Sequence[Run]]]) -> Illustration:
+    """Return how often each number of segments was sent, under the readings that decide most."""
+    courses = {under: courses[under] for under in _SHOWN}
     figure = Figure(len(EXPERIMENTS), y="runs", x="segments sent in the figure's time", height=9.0)
     colours = dict(zip(courses, COLOURS, strict=False))
     names_of = {one.id: one.name for each in AMBIGUITIES for one in each.readings}
@@ -149,7 +161,10 @@ def histograms(courses: Mapping[str, Mapping[int, Sequence[Run]]]) -> Illustrati
             reading: [sum(count // BIN == number for count in own) for number in range(last)]
             for reading, own in counts.items()
         }
-        series = {names_of[reading]: (colours[reading], own) for reading, own in heights.items()}
+        series = {
+            f"{names_of[under.pairs]}, {names_of[under.randomness]}": (colours[under], own)
+            for under, own in heights.items()
+        }
         bars(panel, series)
         panel.rule("x", PRINTED_COUNTS[experiment.figure] / BIN - 0.5, label="printed", **PRINTED_LINE)
         panel.x.names = {number: str(round((number + 0.5) * BIN)) for number in range(0, last, max(1, last // 8))}
@@ -159,7 +174,7 @@ def histograms(courses: Mapping[str, Mapping[int, Sequence[Run]]]) -> Illustrati
         "groups: a timeout more or less, and another one a second later."
     )
     runs = tuple(
-        name for setting in READ.values() for name in names(setting, *(experiment.figure for experiment in EXPERIMENTS))
+        name for under in courses for name in names(READ[under], *(experiment.figure for experiment in EXPERIMENTS))
     )
     return Illustration("How often how many segments are sent", caption, figure, id="histograms", scenarios=runs)
 
