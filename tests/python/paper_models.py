@@ -193,7 +193,7 @@ def icim(  # noqa: PLR0915 one search
         return max(whole, 1)
 
     for _ in range(measurements):
-        # Q: TCP sends "in the normal manner", long enough for the queue of the last search to drain.
+        # Q: TCP sends "in the normal manner", until the queue of the last search has drained.
         for _ in range(40):
             interval_of(packets_at(0.9 * available))
             now += pause
@@ -251,5 +251,5 @@ def flight_without_a_rate(packets_per_discovery: int, window: int = 32, initial:
 
 
 def overflow(packets_per_discovery: int, sources: int = 10, places: int = 200, on_the_way: float = 0.0) -> float:
-    """What does not fit into the queue of the bottleneck and on the way, before any rate is known."""
+    """Return what does not fit into the queue of the bottleneck and on the way, before any rate is known."""
     return max(sources * flight_without_a_rate(packets_per_discovery) - places - on_the_way, 0.0)

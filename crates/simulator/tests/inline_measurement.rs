@@ -8,8 +8,8 @@ use selfclock_congestion::parameter::Value;
 use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use selfclock_simulator::plan::{
-    Arrivals, DelayedAck, Flow, Plan, Protocol, QueueSize, ReceiveWindow, Transport, UdpPlan, bps, dumbbell,
-    graph, mbps, ms, s, wire,
+    Arrivals, CardStamps, DelayedAck, Flow, Plan, Protocol, QueueSize, ReceiveWindow, Transport, UdpPlan,
+    bps, dumbbell, graph, mbps, ms, s, wire,
 };
 use selfclock_simulator::record::series::FlowSeries;
 
@@ -82,6 +82,35 @@ fn icim_and_the_lotka_volterra_window() {
         assert_eq!(drops[100], drops[drops.len() - 1], "{case}");
         assert!(outcome.summary.links[0].utilization > 0.9, "{case}");
     }
+}
+
+/// Bursts of one interrupt, as the thesis prints them, behind cards of 100 us at both hosts. By the
+/// times at which the host has them twice of what there is comes out; by the cards' stamps of their
+/// arrival at the receiver, which the ACKs tell, it is found within 5 %, although both hosts
+/// process them together as before.
+#[test]
+fn cards_that_stamp_arrivals_falsify_nothing() {
+    let found = |stamps: CardStamps, options: &[(&'static str, Value<'static>)]| {
+        let mut control = Selection::from_label("lotka-volterra").expect("listed");
+        let printed = [("span", Value::Number(0.0)), ("within_interrupt", Value::Switch(false))];
+        for (name, value) in printed.iter().chain(options) {
+            control.set(name, *value).expect("a parameter of ICIM");
+        }
+        let mut plan = plan(control, RATE / 2, Duration::from_microseconds(100), 1);
+        for link in &mut plan.links[2..] {
+            link.coalescing_stamps = stamps;
+        }
+        let series = run(&plan).flow_series.columns();
+        settled(&series, &series.available_bps) / (RATE as f64 / 2.0)
+    };
+    let by_the_host = found(CardStamps::Interrupt, &[("reading", Value::Choice("edge"))]);
+    assert!(by_the_host > 1.8, "{by_the_host}");
+    let line = ("reading", Value::Choice("line"));
+    let stamped = found(CardStamps::Arrival, &[line, ("clock", Value::Choice("receiver"))]);
+    assert!((stamped - 1.0).abs() < 0.05, "{stamped}");
+    // Without stamps the receiver's clock is that of its interrupts.
+    let hidden = found(CardStamps::Interrupt, &[line, ("clock", Value::Choice("receiver"))]);
+    assert!((hidden - 1.0).abs() > 0.05, "{hidden}");
 }
 
 /// 100 Mbit/s and 60 ms, of which UDP takes 70 Mbit/s from 10 to 25 s: a burst then has no room for

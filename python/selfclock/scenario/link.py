@@ -123,7 +123,7 @@ class Link(Table):
     jitter: Time | str | None = None
     #: The network cards at its ends deliver packets together, this long after the first of them.
     coalescing: Time | str | None = None
-    #: What the time stamps of those cards say: when a packet was delivered, or when it arrived.
+    #: Meaning of the time stamps of those cards: when a packet was delivered, or when it arrived.
     coalescing_stamps: Literal["interrupt", "arrival"] | None = None
     #: New rates and delays, each from a time of the run.
     changes: Sequence[Change | Mapping[str, object]] | None = None

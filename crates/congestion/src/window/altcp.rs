@@ -43,7 +43,7 @@ choice! {
 }
 
 choice! {
-    /// What the first layer is.
+    /// Nature of the first layer.
     FirstLayer {
         /// TCP in every respect.
         Reno = "reno",
@@ -88,8 +88,8 @@ parameters! {
         /// How K_R depends on the round-trip time: its cube root, or a third of it.
         rtt_form: RttForm = RttForm::CubeRoot, shown "cube-root", unit "", range (0.0, 0.0),
             source "ALTCP paper, equation 2: 0.5(RTT) 1/3, an exponent set on the line; third: section 4, 0.5(RTT)/3";
-        /// What the first layer is: TCP in every respect, or a layer like the others, with K_R and
-        /// beta.
+        /// Nature of the first layer: TCP in every respect, or a layer like the others, with K_R
+        /// and beta.
         first_layer: FirstLayer = FirstLayer::Reno, shown "reno", unit "", range (0.0, 0.0),
             source "draft-bhandarkar-ltcp-01: below W_T as TCP; printed: ALTCP paper, section 4, whose handlers know no \
                     first layer";

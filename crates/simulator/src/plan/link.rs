@@ -63,7 +63,7 @@ pub struct LinkSettings {
     /// this long after the first of them arrived (an absolute timer, such as RxAbsIntDelay of
     /// Intel's cards). Zero: each at once. All packets must end their way there.
     pub coalescing: Duration,
-    /// What that card's time stamps say.
+    /// Meaning of that card's time stamps.
     pub coalescing_stamps: CardStamps,
     /// Changes of rate and delay, in the order of time. A packet has those of the time at which its
     /// transmission begins, and nothing is reordered.
@@ -102,9 +102,9 @@ impl LinkSettings {
     }
 }
 
-/// What the time stamps of a network card that coalesces say: what an algorithm reads that times
-/// segments and ACKs (packet-pair, the modified Swift Start, ICIM with another clock than its
-/// host's). The host processes a packet with the interrupt in either case.
+/// Meaning of the time stamps of a network card that coalesces. Algorithms read them that time
+/// segments and ACKs: packet-pair, the modified Swift Start, ICIM with another clock than its
+/// host's. The host processes a packet with the interrupt in either case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CardStamps {
     /// When the packet was handed over.

@@ -160,7 +160,7 @@ class Under:
 
     @property
     def suffix(self) -> str:
-        """What names of scenarios have, beside the randomness, of readings that are not the defaults."""
+        """Part of the names of scenarios: the readings that are not the defaults, beside the randomness."""
         changed = [name for name in self.of_both[1:] if name in _PAIRS or name in _THINNED]
         return "".join(f"-{name}" for name in changed)
 

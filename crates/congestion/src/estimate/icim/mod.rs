@@ -22,10 +22,10 @@
 //! * An available bandwidth that can no longer be measured expires. Where a burst has no room for
 //!   eight gaps between ACKs there are no measurements, and a window that follows from the last one
 //!   would stay forever.
-//! * `clock` says when an ACK arrived: when the sender processes it, when the sender's card received
-//!   it, or when the receiver received the segment that it answers, which no card at the sender and
-//!   no queue on the way back changes. Section 2.2.2 assumes the last: "the TCP receiver then sends
-//!   the ACK of the two bursts in the same intervals to the sender TCP".
+//! * `clock` says when an ACK arrived: when the sender processes it, when the sender's card
+//!   received it, or when the receiver received the segment that it answers, which no card at the
+//!   sender and no queue on the way back changes. Section 2.2.2 assumes the last: "the TCP receiver
+//!   then sends the ACK of the two bursts in the same intervals to the sender TCP".
 //! * Every few measurements another burst at a multiple of A follows, for the physical bandwidth:
 //!   see [`super::capacity`]. With `capacity = "pairs"` it comes from pairs, as in reference 17,
 //!   "based on the packet pair technique": two segments that left at the same time.
@@ -123,8 +123,8 @@ parameters! {
         /// pairs of segments that left at the same time.
         capacity: CapacityFrom = CapacityFrom::Bursts, shown "bursts", unit "", range (0.0, 0.0),
             source "our choice; pairs: reference 17 of the thesis, based on the packet pair technique";
-        /// Time between the two segments of a pair on the sender's link: what a segment takes there.
-        /// 0: not known.
+        /// Time between the two segments of a pair on the sender's link: what a segment takes
+        /// there. 0: not known.
         pair_spacing: Duration = Duration::ZERO, shown "0 s", unit "s", range (0.0, 1.0), requires capacity = "pairs",
             source "our choice: a host knows the rate of its card";
         /// Rate of the burst for the physical bandwidth over the available bandwidth.

@@ -1,6 +1,6 @@
 //! The physical bandwidth from pairs of segments, with the available bandwidth: reference 17 of the
-//! thesis, of which the abstract was available ("essentially based on the packet pair technique, but
-//! also consider the estimated available bandwidth values").
+//! thesis, of which the abstract was available ("essentially based on the packet pair technique,
+//! but also consider the estimated available bandwidth values").
 //!
 //! Two segments that leave at the same time are S apart on the sender's link. In a bottleneck that
 //! stays busy between them they leave R = (P + (C - A) S) / C apart on the average, so that

@@ -54,7 +54,7 @@ choice! {
 }
 
 choice! {
-    /// What ends the wait for the reply to a pair, apart from the reply, a loss and a timeout.
+    /// The end of the wait for the reply to a pair, apart from the reply, a loss and a timeout.
     UnansweredPair {
         /// An ACK of its second segment without one (section 4.1.2: that ACK carries the reply).
         Acknowledged = "acknowledged",

@@ -609,9 +609,9 @@ mod tests {
         assert!((control.rate / expected - 1.0).abs() < 1e-9, "{}", control.rate);
     }
 
-    /// Which of a flow's packets of 4136 B, 4 ms apart, are followed by a resource discovery packet:
-    /// by number, by bytes of 32 cells of ATM, or of ten packets of this size, and with the first
-    /// one early.
+    /// Which of a flow's packets of 4136 B, 4 ms apart, are followed by a resource discovery
+    /// packet: by number, by bytes of 32 cells of ATM, or of ten packets of this size, and with the
+    /// first one early.
     #[test]
     fn a_resource_discovery_packet_is_due_in_proportion() {
         let (packets, atm) = (Parameters { packets_per_discovery: 8, ..Parameters::default() }, 32 * 53);

@@ -42,8 +42,8 @@ table! {
         /// The network cards at its ends hand packets to their host together, when this time has
         /// passed since the first of them arrived. Routers pass packets on at once. Default: "0 s".
         coalescing: Maybe<Duration>,
-        /// What the time stamps of these cards say, for algorithms that time segments and ACKs: when
-        /// a packet was handed over, or when it arrived. Default: "interrupt".
+        /// Meaning of the time stamps of these cards, for algorithms that time segments and ACKs:
+        /// when a packet was handed over, or when it arrived. Default: "interrupt".
         coalescing_stamps: Maybe<CardStamps>,
         /// Other rates and delays from times of the run on, as a change of the route brings them.
         /// Default: none.
