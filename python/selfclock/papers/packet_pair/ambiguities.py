@@ -27,7 +27,7 @@ AMBIGUITIES = (
                 'and the segment at 0.900, for which the window has opened by two, is "transmitted by leaky bucket '
                 'scheme"',
                 against='"there are always chance of two packets transmission at a time in slow-start phase"',
-                options='pairs = "one"',
+                options='pairs_at_once = "one"',
             ),
             Reading(
                 EVERY,
@@ -36,7 +36,7 @@ AMBIGUITIES = (
                 allowed_by='"always chance of two packets transmission at a time ... Packet pair option is used in '
                 'this two packets transmission"',
                 against="Figure 5 then has a fourth pair, at 0.900, which its text counts among the shaped segments.",
-                options='pairs = "every"',
+                options='pairs_at_once = "every"',
             ),
         ),
         default_by="Figure 5 gives the time of every pair and of every shaped segment.",

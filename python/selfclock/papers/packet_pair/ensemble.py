@@ -119,7 +119,7 @@ _RANDOMNESS = {
     ambiguities.START_ALONE: START_ONLY,
 }
 _PAIRS = {
-    ambiguities.EVERY: ["flow.0.congestion_control.pairs=every"],
+    ambiguities.EVERY: ["flow.0.congestion_control.pairs_at_once=every"],
     ambiguities.BY_TIME: ["flow.0.congestion_control.unanswered_pair=two-round-trips"],
     ambiguities.BY_LOSS: ["flow.0.congestion_control.unanswered_pair=loss"],
 }

@@ -57,7 +57,7 @@ Readings = tuple[str, str, str]
 READ: dict[Readings, tuple[str, ...]] = {
     (ambiguities.ONE, ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (),
     (ambiguities.EVERY, ambiguities.PER_ACK, ambiguities.WITH_TRANSMISSION): (
-        'flow.0.congestion_control={ start = "packet-pair", pairs = "every" }',
+        'flow.0.congestion_control={ start = "packet-pair", pairs_at_once = "every" }',
     ),
     (ambiguities.ONE, ambiguities.ACKNOWLEDGED, ambiguities.WITH_TRANSMISSION): ("transport.byte_counting=true",),
     (ambiguities.ONE, ambiguities.PER_ACK, ambiguities.PROPAGATION_ALONE): (

@@ -47,7 +47,7 @@ pub struct Pairs {
 impl Pairs {
     /// A segment with this payload leaves; `full`: the size of a full one on the wire.
     pub fn on_sent(&mut self, now: Time, size: Bytes, full: Bytes) {
-        self.sent = self.sent + size;
+        self.sent += size;
         self.packet = full.get() as f64 * 8.0;
         if let Some((before, first)) = self.last
             && before == now

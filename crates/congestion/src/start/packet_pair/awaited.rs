@@ -42,7 +42,7 @@ impl Awaited {
         if self.sent.is_none() {
             self.sent = Some(now);
         } else {
-            self.after = self.after + size;
+            self.after += size;
         }
     }
 

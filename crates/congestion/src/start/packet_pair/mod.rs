@@ -103,7 +103,7 @@ parameters! {
             source "paper, figure 5 (sender-only) and figure 6 (both-sides)";
         /// How many pairs are on their way at a time: one, or every two segments that leave
         /// together in slow start.
-        pairs: Pairs = Pairs::One, shown "one", unit "", range (0.0, 0.0),
+        pairs_at_once: Pairs = Pairs::One, shown "one", unit "", range (0.0, 0.0),
             source "paper, figure 5: pairs at 0.300, 0.540 and 0.780, one a round trip, and the segment at 0.900 sent by the \
                     leaky bucket; every: section 4.2.1, always chance of two packets transmission at a time";
         /// With one pair at a time: what ends the wait for a reply that does not come, apart from a
@@ -329,7 +329,7 @@ impl StartPart for PacketPair {
     /// "Packet pair option is used in this two packets transmission" (section 4.2.1): in slow
     /// start, while no other pair is on its way (figure 5).
     fn probe(&self, state: &WindowState) -> Option<Probe> {
-        let may = self.parameters.pairs == Pairs::Every || self.awaited.is_none();
+        let may = self.parameters.pairs_at_once == Pairs::Every || self.awaited.is_none();
         (may && state.in_slow_start() && matches!(self.spacing, Spacing::Off)).then_some(Probe::Pair)
     }
 
@@ -443,7 +443,7 @@ mod tests {
     #[test]
     fn the_next_pair_waits_for_the_reply_to_the_last() {
         for (pairs, meanwhile) in [(Pairs::One, None), (Pairs::Every, Some(Probe::Pair))] {
-            let mut start = PacketPair::new(Parameters { pairs, ..Parameters::default() });
+            let mut start = PacketPair::new(Parameters { pairs_at_once: pairs, ..Parameters::default() });
             let state = state(4.0);
             assert_eq!(start.probe(&state), Some(Probe::Pair));
             send_pair(&mut start, Time::ZERO);
