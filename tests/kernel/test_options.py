@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 NAMES = names("o")
-EXACT = "option_kind=253,timer_rounding=exact"
+EXACT = "option_kind=253,timer_rounding=exact,pairs_at_once=every"
 #: Experimental kinds, and the ExIDs of packet pair and Swift Start.
 KINDS, PAIR, SWIFT = (253, 254), b"PP", b"SW"
 

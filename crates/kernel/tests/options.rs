@@ -9,7 +9,8 @@ use selfclock_kernel::bridge::{Block, Bridge, Outgoing, RECEIVER};
 use selfclock_kernel::event::{KernelEvent, kind};
 use selfclock_kernel::log::{Entry, LogError, Writer, replay};
 
-const LABEL: &str = "reno+packet-pair:option_kind=253,probing=both-sides,timer_rounding=exact";
+const LABEL: &str =
+    "reno+packet-pair:option_kind=253,probing=both-sides,timer_rounding=exact,pairs_at_once=every";
 const MSS: u32 = 1448;
 
 fn pair(mark: Option<(PairMark, u8)>, reply: Option<(u8, u16)>) -> PeerOption {
