@@ -103,6 +103,8 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
     The first paragraph of the class's docstring is its description in `selfclock algorithms`. A
     class registered later under the same name replaces it, for scenarios read after that.
     """
+    if not isinstance(name, str):
+        raise AlgorithmError(f'algorithm: {_shown(name)} is not a name; write @selfclock.algorithm("my-algorithm")')
 
     def register(own: Class) -> Class:
         _check(own)
@@ -126,6 +128,10 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
         return own
 
     return register
+
+
+def _shown(given: object) -> str:
+    return getattr(given, "__qualname__", None) or repr(given)
 
 
 def registered() -> dict[str, type[CongestionControl]]:
