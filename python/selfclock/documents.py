@@ -54,10 +54,15 @@ def run_document(result: Result) -> Document:
 
 def comparison_document(comparison: Comparison) -> Document:
     """Return the document of `selfclock compare --json`."""
+    from selfclock.compare.measures import CONFIDENCE  # noqa: PLC0415
+
     content = {
         "path": comparison.path,
+        "seeds": comparison.seeds,
+        "confidence": CONFIDENCE,
         "runs": comparison.measures,
         "estimates": comparison.estimates,
+        "differences": comparison.differences,
         "notes": comparison.notes,
     }
     return Document("compare.json", content, identity(comparison.scenarios), digests(comparison.scenarios))

@@ -126,11 +126,11 @@ def estimate(found: Estimate | None, factor: float) -> str:
         return "-"
     mean, half = found["mean"] * factor, (found["half_width"] or 0.0) * factor
     if half == 0.0:
-        return f"{mean:.4g}"
+        return digits(mean)
     decimals = max(0, -math.floor(math.log10(half)))
     known = len(f"{abs(mean):.0f}") + decimals
     # An interval beyond the fourth digit is insignificant.
-    return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+    return digits(mean) if known > 4 and decimals > 1 else f"{mean:,.{decimals}f} ± {half:,.{decimals}f}"
 
 
 def number(value: float | None, unit: str = "") -> str:

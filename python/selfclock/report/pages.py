@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import formatting
+from selfclock.compare.differences import is_certain
+from selfclock.drops import causes, said_of
 from selfclock.emulate import lateness
 from selfclock.page_parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
     from selfclock.report.page import Part
-    from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+    from selfclock.result import FlowSummary, LinkSummary, Result
     from selfclock.sweep import Sweep
     from selfclock.sweep.run import PointSummary
 
@@ -30,7 +32,7 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
     summary, scenario = result.summary, result.scenario
     done = "emulated" if "emulation" in summary else "simulated"
     about = [
-        _run_sentence(summary),
+        _run_sentence(result),
         f"Seed {summary['seed']}, {summary['simulated_s']:,g} s {done}: {summary['packet_hops']:,} packet-hops, "
         f"{summary['events']:,} events.",
     ]
@@ -71,25 +73,43 @@ def _run_parts(result: Result) -> list[Part]:
     return [*parts, replay_part(result)] if result.scenario.records_packets else parts
 
 
-def _run_sentence(summary: Summary) -> str:
-    """Summarize a run: the flows' goodput, and the state of the busiest link."""
+def _run_sentence(result: Result) -> str:
+    """Summarize a run: the flows' goodput, the link that lost most with what may have lost there, and the busiest."""
+    summary = result.summary
     flows, links = summary["flows"], summary["links"]
-    said = ""
+    said = []
     if flows:
         # Over the whole run: goodputs of flows active at different times have no sum.
         delivered = sum(flow["delivered_bytes"] for flow in flows) * 8 / summary["simulated_s"]
         who = f"{flows[0]['name']} ({flows[0]['algorithm']})" if len(flows) == 1 else f"{len(flows):,} flows together"
-        said = f"{who} delivered {_rate(delivered)} on average"
+        said.append(f"{who} delivered {_rate(delivered)} on average")
     if links:
         busiest = max(links, key=lambda link: link["utilization"])
-        dropped = busiest["drops"] / max(1, busiest["packets"] + busiest["drops"])
-        said += "; the" if said else "The"
-        said += (
-            f" busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets waited "
-            f"{formatting.milliseconds(busiest['queue_mean_s'])} ms on average, and "
-            f"it dropped {_share(dropped)} of them"
+        lossiest = max(links, key=lambda link: link["drops"])
+        apart = lossiest["drops"] > 0 and lossiest is not busiest
+        if apart:
+            where = said_of(result.scenario, lossiest["name"])
+            said.append(
+                f"most losses were at {where}: {_share(_dropped(lossiest))} of its packets{_by(result, lossiest)}"
+            )
+        said.append(
+            f"the busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets "
+            f"waited {formatting.milliseconds(busiest['queue_mean_s'])} ms on average, and "
+            f"it dropped {_share(_dropped(busiest))} of them{_by(result, busiest)}"
         )
-    return f"{said}." if said else "Nothing was sent."
+    text = "; ".join(said)
+    return f"{text if flows else text[:1].upper() + text[1:]}." if said else "Nothing was sent."
+
+
+def _dropped(link: LinkSummary) -> float:
+    """Return the lost part of a link's packets."""
+    return link["drops"] / max(1, link["packets"] + link["drops"])
+
+
+def _by(result: Result, link: LinkSummary) -> str:
+    """Return what may have lost a link's packets, unless that is a plain queue alone."""
+    found = causes(result.scenario, link) if link["drops"] else []
+    return "" if found in ([], ["its queue"]) else f", by {_listed(found, 'or')}"
 
 
 def _rate(bits_per_second: float) -> str:
@@ -172,14 +192,15 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     )  # fmt: skip
     columns = Illustration(
         "Window, goodput, RTT and queue",
-        "One column per algorithm, with a common scale in each row and one time axis: zooming applies to all.",
+        "One column per algorithm, with a common scale in each row and one time axis: zooming applies to all."
+        + (f" The runs are those of seed {comparison.seeds[0]} alone." if len(comparison.seeds) > 1 else ""),
         comparison.figure(), id="compare",
     )  # fmt: skip
     about = [_comparison_sentence(comparison), "All algorithms ran on the same path."]
     # The table lists the algorithms; this is the path that they share.
     source = shortened(comparison.scenarios[0].text)
     return page(
-        comparison.path, about, [comparison.table(room=True)], [scatter, columns],
+        comparison.path, about, comparison.tables(room=True), [scatter, columns],
         parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
         algorithms=digests(comparison.scenarios),
     )  # fmt: skip
@@ -188,6 +209,7 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
 def _comparison_sentence(comparison: Comparison) -> str:
     means = {each["algorithm"]: each["measures"] for each in comparison.estimates}
     goodputs = {name: own["goodput_bps"]["mean"] for name, own in means.items()}
+    seeds = len(comparison.seeds)
     most, goodput = _written_alike(max(goodputs.values()), goodputs, _rate)
     if len(most) == len(means):
         who = {1: most[0], 2: "Both algorithms"}.get(len(means), f"All {len(means):,} algorithms")
@@ -198,7 +220,17 @@ def _comparison_sentence(comparison: Comparison) -> str:
     if len(timed) > 1:
         names, shortest = _written_alike(min(timed.values()), timed, formatting.milliseconds)
         said += f", and {_listed(names)} the shortest mean RTT, {shortest} ms"
-    return f"{said}."
+    return f"{said}{_chance(comparison) if seeds > 1 else ''}."
+
+
+def _chance(comparison: Comparison) -> str:
+    """Say over how many seeds the means are, and which goodputs are not told from the first algorithm's by chance."""
+    said = f": means over {len(comparison.seeds):,} seeds"
+    alike = [each["algorithm"] for each in comparison.differences if not is_certain(each["measures"]["goodput_bps"])]
+    if alike:
+        said += f"; the goodput of {_listed(alike)} may differ from that of {comparison.differences[0]['against']} "
+        said += "by chance"
+    return said
 
 
 def _written_alike(value: float, of: Mapping[str, float], written: Callable[[float], str]) -> tuple[list[str], str]:
@@ -207,8 +239,8 @@ def _written_alike(value: float, of: Mapping[str, float], written: Callable[[flo
     return [name for name, own in of.items() if written(own) == said], said
 
 
-def _listed(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+def _listed(names: Sequence[str], word: str = "and") -> str:
+    return f"{', '.join(names[:-1])} {word} {names[-1]}" if len(names) > 1 else names[0]
 
 
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:

@@ -131,7 +131,8 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
     from selfclock.report.pages import comparison_page  # noqa: PLC0415
 
     with staged(directory) as aside:
-        files = {"compare.json": _DOCUMENT}
+        files = {"compare.json": _DOCUMENT, "runs.csv": "a row for each algorithm, seed and flow"}
+        comparison.to_csv(aside / "runs.csv")
         for label, results in comparison.runs.items():
             for number, result in enumerate(results):
                 seed = f"-seed-{result.scenario.seed}" if len(results) > 1 else ""

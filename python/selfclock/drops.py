@@ -1,0 +1,106 @@
+"""Where packets are lost, and by what: router mechanism, queue, wire."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING, Any
+
+from selfclock.scenario.quantity import Rate
+from selfclock.units import RATES, written
+
+if TYPE_CHECKING:
+    from selfclock.network import NetworkLink
+    from selfclock.result import LinkSummary
+    from selfclock.scenario import Scenario
+
+#: The router mechanism that drops by rate.
+POLICER = "policer"
+
+
+def policed_bps(scenario: Scenario) -> dict[str, float]:
+    """Return the lowest rate of the policers before each link, bit/s; only of links that have one."""
+    found: dict[str, float] = {}
+    for router in _document(scenario).get("router", []):
+        if router.get("mechanism") != POLICER:
+            continue
+        rate = Rate(router["rate"]).bps
+        before = router.get("links")
+        for link in scenario.network.links:
+            if POLICER in link.mechanisms and (before is None or link.name in before):
+                found[link.name] = min(rate, found.get(link.name, rate))
+    return found
+
+
+def said_of(scenario: Scenario, name: str) -> str:
+    """Return the name of a link, with the rate of a policer before it that is below its own.
+
+    >>> import selfclock as sc
+    >>> said_of(sc.dumbbell(routers=[sc.Router("policer", links=["bottleneck"], rate="1 Mbps")]), "bottleneck")
+    'bottleneck (a policer holds it to 1 Mbit/s)'
+    """
+    held = policed_bps(scenario).get(name)
+    link = next(link for link in scenario.network.links if link.name == name)
+    if held is None or held >= link.rate_bps:
+        return name
+    return f"{name} (a policer holds it to {written(held, RATES)})"
+
+
+def causes(scenario: Scenario, link: LinkSummary) -> list[str]:
+    """Return what may have lost the packets that a link lost: its policer, its queue, its wire.
+
+    The totals of a run do not tell them apart; what cannot have been is left out.
+    """
+    own = next((each for each in scenario.network.links if each.name == link["name"]), None)
+    if own is None:
+        return []
+    found = ["its policer"] if POLICER in own.mechanisms else []
+    if _may_drop(own, link):
+        found.append("its queue" if own.discipline == "drop-tail" else f"its queue ({own.discipline})")
+    if own.name in lossy(scenario):
+        found.append("random loss on its wire")
+    if "total_limit" in scenario.text:
+        found.append("its limit in total")
+    return found
+
+
+def _may_drop(own: NetworkLink, link: LinkSummary) -> bool:
+    """Whether the queue can have dropped: a discipline other than drop-tail may at any length."""
+    if own.discipline != "drop-tail":
+        return True
+    if own.limit_packets is None:
+        return own.limit_bytes is not None
+    # The limit may include the packet in service.
+    return link["queue_max_packets"] >= own.limit_packets - 1
+
+
+def lossy(scenario: Scenario) -> set[str]:
+    """Return the names of the links that lose packets at random."""
+    network = _document(scenario)["network"]
+    links = scenario.network.links
+    if network["topology"] == "graph":
+        ends = {(each["from"], each["to"]) for each in network["link"] if "loss" in each}
+        both = {(each["to"], each["from"]) for each in network["link"] if "loss" in each and each.get("duplex", True)}
+        return {link.name for link in links if (link.source, link.target) in ends | both}
+    if network["topology"] == "parking-lot":
+        keys = {link.name: "access" if _is_access(link) else "hop" for link in links}
+    else:
+        keys = {link.name: _key(link, network) for link in links}
+    return {name for name, key in keys.items() if "loss" in network.get(key, {})}
+
+
+def _is_access(link: NetworkLink) -> bool:
+    return any(node.startswith(("source", "sink")) for node in (link.source, link.target))
+
+
+def _key(link: NetworkLink, network: dict[str, Any]) -> str:
+    """Return the table of a dumbbell that describes a link."""
+    if link.name == "reverse":
+        return "reverse" if "reverse" in network else "bottleneck"
+    if link.name == "bottleneck":
+        return "bottleneck"
+    far = any(node.startswith("sink") for node in (link.source, link.target))
+    return "sink_access" if far and "sink_access" in network else "access"
+
+
+def _document(scenario: Scenario) -> dict[str, Any]:
+    return tomllib.loads(scenario.text)
