@@ -66,6 +66,10 @@ def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]
 
 def check_writable(directory: Path, *, sweep: bool = False) -> None:
     """Refuse early if results could not be written after the run; only a sweep may write into a sweep's directory."""
+    if directory.is_symlink() and not directory.exists():
+        raise UnwritableError(
+            f"cannot write results to {directory}: it is a link to {directory.readlink()}, which is not there"
+        )
     nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
     if not nearest.is_dir():
         raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")
