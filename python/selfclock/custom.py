@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from selfclock import _core
 from selfclock._core import CongestionControl
 from selfclock.algorithm_sources import Source, of_class, of_file
+from selfclock.chance import undetermined
 from selfclock.errors import BadInputError
 from selfclock.typos import near_miss
 
@@ -128,6 +129,19 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
         return own
 
     return register
+
+
+def undetermined_among(names: Iterable[str]) -> list[str]:
+    """Return a note on each of these user-defined algorithms that reads what no seed determines."""
+    found = []
+    for name in names:
+        read = undetermined(_registered[name], CongestionControl) if name in _registered else []
+        if read:
+            found.append(
+                f'algorithm "{name}" reads {", ".join(read)}, which no seed determines: two runs of one seed '
+                "may differ; a generator of its own, random.Random(1) in __init__, gives the same numbers in every run"
+            )
+    return found
 
 
 def _shown(given: object) -> str:

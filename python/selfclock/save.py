@@ -46,14 +46,14 @@ class FormatError(BadInputError):
     """No figure format has this name."""
 
 
-def parse_formats(names: str) -> tuple[str, ...]:
-    """Return the formats in a text such as "png,pdf"; an empty text has none."""
+def parse_formats(names: str, argument: str = "--format") -> tuple[str, ...]:
+    """Return the formats in a text such as "png,pdf"; an empty text has none. A message names the argument."""
     chosen = tuple(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     for name in chosen:
         if name not in FORMATS:
             near = nearest(name, FORMATS)
             meant = f"did you mean {near!r}? " if near else ""
-            raise FormatError(f"--format: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
+            raise FormatError(f"{argument}: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
     return chosen
 
 

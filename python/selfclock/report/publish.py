@@ -59,7 +59,7 @@ def publish(
     if not str(directory).strip():
         raise BadInputError("the directory of the results is empty; name one")
     where = Path(directory)
-    kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats))
+    kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats), "formats")
     if isinstance(result, Result):
         return publish_run(result, where, formats=kinds, pcap=("host",) if pcap else ())
     if isinstance(result, list):

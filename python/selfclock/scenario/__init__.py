@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from selfclock import _core
 from selfclock._core import ScenarioError
 from selfclock.arguments import items
-from selfclock.custom import registered, sources
+from selfclock.custom import registered, sources, undetermined_among
 from selfclock.network import Network
 from selfclock.result import Result
 from selfclock.threads import check_threads
@@ -142,8 +142,11 @@ class Scenario:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet."""
-        return self._core.notes
+        """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet.
+
+        Also on user-defined algorithms that read what no seed determines.
+        """
+        return [*self._core.notes, *undetermined_among(self.sources)]
 
     @cached_property
     def alike(self) -> list[list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from selfclock import _core
 from selfclock._core import ENGINE, VERSION, ScenarioError
 from selfclock.arguments import items
-from selfclock.custom import registered, sources
+from selfclock.custom import registered, sources, undetermined_among
 from selfclock.formatting import plural
 from selfclock.scenario import Scenario
 from selfclock.scenario.toml import to_toml_value
@@ -139,7 +139,8 @@ class Grid:
     @cached_property
     def notes(self) -> list[str]:
         """Notes on the scenario at the first points: settings without effect."""
-        return self._core.notes
+        text = f"{self.scenario.text}\n{self.text}"
+        return [*self._core.notes, *undetermined_among(name for name in registered() if name in text)]
 
     @property
     def runs(self) -> int:
