@@ -42,6 +42,7 @@ _SYMBOLS = {
     "8": "octagon", "1": "y-down-open", "2": "y-up-open", "3": "y-left-open", "4": "y-right-open",
     "|": "line-ns-open", "_": "line-ew-open", "$T$": "triangle-ne", "$h$": "hourglass", "$x$": "bowtie",
     "$V$": "star-triangle-down", "$i$": "diamond-wide", "$m$": "star-diamond", "$c$": "hexagram",
+    "$o$": "circle-cross", "$u$": "square-cross", "$n$": "diamond-cross", "$y$": "circle-x",
 }  # fmt: skip
 #: Size of matplotlib's dot and pixel relative to other markers.
 _SIZES = {".": 0.6, ",": 0.3}
