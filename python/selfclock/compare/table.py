@@ -88,7 +88,9 @@ def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table
     )
     runs = max((estimate["runs"] for measures in own for estimate in measures.values()), default=1)
     if runs > 1:
-        caption += f" Means over {runs} seeds, ± half of the interval that has 95 % confidence."
+        caption += (
+            f" Means over {runs} seeds, ± half of the interval that has 95 % confidence, if it is seen in four digits."
+        )
         if any(all(estimate["half_width"] is None for estimate in measures.values()) for measures in own):
             caption += " Without an interval, the runs of all seeds are one run."
     else:
@@ -124,9 +126,10 @@ def compared(found: Sequence[Differences], seeds: Sequence[int]) -> Table:
         cells = []
         for column in shown:
             difference = each["measures"].get(column.measure)
-            sign = "+" if difference is not None and difference["mean"] > 0 else ""
+            cell = _cell(difference, column)
+            rounded = float(cell.split(" ", 1)[0].replace(",", "")) if difference is not None else 0.0
             mark = f" {CERTAIN}" if difference is not None and is_certain(difference) else ""
-            cells.append(f"{sign}{_cell(difference, column)}{mark}")
+            cells.append(f"{'+' if rounded > 0 else ''}{cell}{mark}")
         chance = each["measures"]["goodput_bps"]["p_value"]
         cells.append("-" if chance is None else "< 0.001" if chance < LEAST_CHANCE else f"{chance:.3f}")
         rows.append([f"{each['algorithm']} - {each['against']}", *cells])

@@ -202,7 +202,7 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     return page(
         comparison.path, about, comparison.tables(room=True), [scatter, columns],
         parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
-        algorithms=digests(comparison.scenarios),
+        algorithms=digests(comparison.scenarios), above=3,
     )  # fmt: skip
 
 
