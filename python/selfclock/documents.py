@@ -54,12 +54,10 @@ def run_document(result: Result) -> Document:
 
 def comparison_document(comparison: Comparison) -> Document:
     """Return the document of `selfclock compare --json`."""
-    from selfclock.compare.measures import CONFIDENCE  # noqa: PLC0415
-
     content = {
         "path": comparison.path,
         "seeds": comparison.seeds,
-        "confidence": CONFIDENCE,
+        "confidence": comparison.confidence,
         "runs": comparison.measures,
         "estimates": comparison.estimates,
         "differences": comparison.differences,

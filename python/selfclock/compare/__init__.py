@@ -14,11 +14,11 @@ from selfclock.compare.differences import Differences, differences
 from selfclock.compare.measures import CONFIDENCE, Estimates, Measures, estimates, measure
 from selfclock.compare.scenarios import check_ecn, distinct, of_scenario, on_dumbbell, with_queue
 from selfclock.compare.table import compared, others, table
-from selfclock.drops import said_of
 from selfclock.export import Row, rows, to_csv, to_latex
 from selfclock.formatting import plural
 from selfclock.plain_text import as_text
 from selfclock.runs import run_many
+from selfclock.scenario.drops import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -76,6 +76,11 @@ class Comparison:
     def differences(self) -> list[Differences]:
         """Each algorithm but the first minus the first, seed by seed: means with 95 % confidence intervals."""
         return differences(self.measures, CONFIDENCE)
+
+    @property
+    def confidence(self) -> float:
+        """Probability that an interval covers the mean."""
+        return CONFIDENCE
 
     @property
     def seeds(self) -> list[int]:

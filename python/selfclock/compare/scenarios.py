@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, control, queue
 from selfclock.arguments import items
-from selfclock.drops import policed_bps
 from selfclock.names import unknown
 from selfclock.scenario import Scenario
 from selfclock.scenario.build import dumbbell
+from selfclock.scenario.drops import policed_bps
 from selfclock.scenario.link import read_limit
 from selfclock.scenario.quantity import Rate, Time, one
 from selfclock.scenario.table import plain

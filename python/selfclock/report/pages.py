@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from selfclock import formatting
 from selfclock.compare.differences import is_certain
-from selfclock.drops import causes, said_of
 from selfclock.emulate import lateness
 from selfclock.page_parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
+from selfclock.scenario.drops import causes, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
