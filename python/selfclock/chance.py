@@ -9,7 +9,7 @@ from types import FunctionType, ModuleType
 #: Modules whose values differ from one call to the next: clocks, and generators that nobody seeds.
 SOURCES = ("random", "time", "secrets", "uuid", "datetime", "numpy.random")
 
-#: What they have that is the same every time: generators with a seed of their own, and pauses.
+#: Their parts that are the same every time: generators with a seed of their own, and pauses.
 FIXED = ("Random", "default_rng", "RandomState", "Generator", "PCG64", "seed", "sleep", "timedelta")
 
 

@@ -68,8 +68,8 @@ LOOKS = {
 LINE_STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
 #: For algorithms without an entry above, including user-defined ones: colours that no built-in
-#: algorithm has. Chosen by name, so that a look does not depend on the rest of the figure. Solid and
-#: dashed, as thresholds and capacities are dotted; markers with an area, as means stand alone.
+#: algorithm has. Chosen by name, so that a look does not depend on the rest of the figure. Solid
+#: and dashed, as thresholds and capacities are dotted; markers with an area, as means stand alone.
 _OTHERS: list[Look] = [
     Look(colour, marker, line)
     for colour in ("#8833DD", "#B23636", "#4978F2")

@@ -149,6 +149,18 @@ def test_what_cannot_have_lost_is_not_named(scenario: sc.Scenario, said: str, si
     assert silent not in sentence
 
 
+LOST = "Drops of bottleneck are those by its policer or random loss on its wire."
+
+
+def test_tables_and_figures_say_what_may_have_lost(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "policed.toml").write_text(POLICED, encoding="utf-8")
+    assert LOST in command("run", "policed.toml").stdout.splitlines()
+    assert LOST in (tmp_path / "results/policed/report.html").read_text(encoding="utf-8")
+    assert LOST in sc.Result.load(tmp_path / "results/policed").plot.queue().notes
+    assert "Drops of" not in command("run", "policed.toml", "--set", "network.bottleneck.loss={ probability = 0 }",
+                                     "--set", "router=[]", "--out", "plain").stdout  # fmt: skip
+
+
 def test_the_page_says_seeds_and_chance(compared: sc.Comparison) -> None:
     text = comparison_page(compared).text
     assert "means over 3 seeds" in text

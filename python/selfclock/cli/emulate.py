@@ -125,7 +125,7 @@ def command(
     except EmulationError as error:
         fail(str(error), FAILED)
     with contextlib.redirect_stdout(sys.stderr):
-        print_summary(result.summary, result.scenario.network, directory / "summary.json")
+        print_summary(result.summary, result.scenario, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
     note(*result.summary["emulation"]["notes"])
     wrong = complaint(result)

@@ -264,7 +264,7 @@ def _legend(new: drawn.Figure, figure: Figure) -> None:
 
 
 def _columns_of(lengths: Sequence[int], row: int, *, narrow: bool) -> int:
-    """Return the columns of a legend with labels of so many letters; in a narrow one each has its own width."""
+    """Return the columns of a legend with labels of these lengths; in a narrow one each has its own width."""
     if not narrow:
         return max(1, min(_MOST_ENTRIES, len(lengths), row // (max(lengths) + _HANDLE)))
     for columns in range(min(_MOST_ENTRIES, len(lengths)), 1, -1):

@@ -63,8 +63,8 @@ def page(
     """Return a page: a few paragraphs, special parts, tables, figures.
 
     `files` maps the files beside it to their contents; `source` is the text of the scenario;
-    `algorithms` has digests of user-defined algorithms by name. So many of the tables stand `above`
-    the figures, the rest below.
+    `algorithms` has digests of user-defined algorithms by name. The first tables, as many as
+    `above` says, stand above the figures.
     """
     text = render(
         "tables.html.j2", algorithms, title=title, about=about, tables=tables, figures=figures, parts=parts,

@@ -11,7 +11,7 @@ from selfclock.page_parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
-from selfclock.scenario.drops import causes, said_of
+from selfclock.scenario.drops import by, remarks, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -107,9 +107,8 @@ def _dropped(link: LinkSummary) -> float:
 
 
 def _by(result: Result, link: LinkSummary) -> str:
-    """Return what may have lost a link's packets, unless that is a plain queue alone."""
-    found = causes(result.scenario, link) if link["drops"] else []
-    return "" if found in ([], ["its queue"]) else f", by {_listed(found, 'or')}"
+    said = by(result.scenario, link)
+    return f", by {said}" if said else ""
 
 
 def _rate(bits_per_second: float) -> str:
@@ -131,7 +130,8 @@ def _first(rows: Sequence[object], of: Sequence[object], where: str) -> str:
 def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
-    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed)]
+    lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
+    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
     if any(flow["connections"] for flow in summary["flows"]):
         tables.append(_connection_table(summary["flows"]))
     return tables
@@ -161,7 +161,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
     return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=3 if senders else 2)
 
 
-def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]]) -> Table:
+def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]], lost: Sequence[str]) -> Table:
     columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
                "Mean wait ms"]  # fmt: skip
     shown = links[:MOST_ROWS]
@@ -170,7 +170,8 @@ def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, .
         columns.insert(5, "CE marks")
         for row, link in zip(rows, shown, strict=True):
             row.insert(5, f"{link['ce_marks']:,}")
-    return Table("Links", _first(rows, links, "summary.json"), columns, rows, texts=1)
+    caption = " ".join(filter(None, [_first(rows, links, "summary.json"), *lost]))
+    return Table("Links", caption, columns, rows, texts=1)
 
 
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
@@ -239,8 +240,8 @@ def _written_alike(value: float, of: Mapping[str, float], written: Callable[[flo
     return [name for name, own in of.items() if written(own) == said], said
 
 
-def _listed(names: Sequence[str], word: str = "and") -> str:
-    return f"{', '.join(names[:-1])} {word} {names[-1]}" if len(names) > 1 else names[0]
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:

@@ -9,6 +9,8 @@ from selfclock.scenario.quantity import Rate
 from selfclock.units import RATES, written
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from selfclock.network import NetworkLink
     from selfclock.result import LinkSummary
     from selfclock.scenario import Scenario
@@ -55,12 +57,34 @@ def causes(scenario: Scenario, link: LinkSummary) -> list[str]:
         return []
     found = ["its policer"] if POLICER in own.mechanisms else []
     if _may_drop(own, link):
-        found.append("its queue" if own.discipline == "drop-tail" else f"its queue ({own.discipline})")
+        found.append(_queue(scenario, link))
     if own.name in lossy(scenario):
         found.append("random loss on its wire")
     if "total_limit" in scenario.text:
         found.append("its limit in total")
     return found
+
+
+def by(scenario: Scenario, link: LinkSummary) -> str:
+    """Return what may have lost the packets of a link, "its policer or its queue"; "" without losses or any doubt."""
+    found = causes(scenario, link) if link["drops"] else []
+    if found in ([], ["its queue"]):
+        return ""
+    return " or ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+
+
+def remarks(scenario: Scenario, links: Iterable[LinkSummary]) -> list[str]:
+    """Return a sentence on each link that may have lost packets otherwise than by its queue."""
+    return [
+        f"Drops of {link['name']} are those by {by(scenario, link)}."
+        for link in links
+        if link["drops"] and set(causes(scenario, link)) - {_queue(scenario, link)}
+    ]
+
+
+def _queue(scenario: Scenario, link: LinkSummary) -> str:
+    own = next((each for each in scenario.network.links if each.name == link["name"]), None)
+    return "its queue" if own is None or own.discipline == "drop-tail" else f"its queue ({own.discipline})"
 
 
 def _may_drop(own: NetworkLink, link: LinkSummary) -> bool:
