@@ -9,6 +9,8 @@ import pytest
 
 import selfclock as sc
 from selfclock.compare.differences import difference, is_certain
+from selfclock.errors import BadInputError
+from selfclock.figure import Line
 from selfclock.report.pages import comparison_page, run_page
 
 if TYPE_CHECKING:
@@ -104,6 +106,16 @@ def test_differences_are_within_seeds(compared: sc.Comparison) -> None:
              for name in compared.runs}  # fmt: skip
     expected = difference([a - b for a, b in zip(rates["bbr3"], rates["cubic"], strict=True)], 0.95)
     assert compared.differences[1]["measures"]["goodput_bps"] == pytest.approx(expected)
+
+
+def test_a_distribution_has_a_step_for_each_seed(compared: sc.Comparison) -> None:
+    lines = [element for element in compared.distribution().panel.elements if isinstance(element, Line)]
+    assert [line.label for line in lines] == ["cubic", "reno", "bbr3"]
+    values = sorted(row["goodput_bps"] / 1e6 for row in compared.measures if row["algorithm"] == "bbr3")
+    assert lines[2].x.tolist() == pytest.approx([values[0], *values])
+    assert lines[2].y.tolist() == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    with pytest.raises(BadInputError, match="did you mean 'goodput_bps'"):
+        compared.distribution("goodput")
 
 
 def test_one_seed_has_neither_intervals_nor_differences() -> None:

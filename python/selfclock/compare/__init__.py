@@ -144,6 +144,12 @@ class Comparison:
 
         return scatter(self.path, self.measures)
 
+    def distribution(self, measure: str = "goodput_bps") -> Figure:
+        """Return the empirical distribution of a measure over the seeds, a line for each algorithm."""
+        from selfclock.compare.figures import distribution  # noqa: PLC0415
+
+        return distribution(self.path, self.measures, measure)
+
     @property
     def scenarios(self) -> list[Scenario]:
         """The algorithms and the path compared."""
