@@ -229,7 +229,7 @@ C2 = [
             "compare cubic+hystart": (2, "did you mean 'cubic+hystart++'?"),
             "compare zzz": (2, "there are the windows"),
             "compare own.py": (2, "is a file|--algorithm own.py"),
-            "compare reno --rate 10": (2, "not a number with a unit"),
+            "compare reno --rate 10": (2, "is not a rate"),
             "compare reno --rtt fast": (2, "rtt"),
             "compare reno --flows 0": (2, "flows"),
             "compare reno --flows 2.5": (2, "flows"),

@@ -160,6 +160,14 @@ def test_a_directory_whose_name_is_not_utf_8(command: Command, files: Path) -> N
     assert (files / "caf\udce9" / "report.html").is_file()
 
 
+def test_a_byte_order_mark_is_read_by_every_command(command: Command, files: Path) -> None:
+    (files / "small.toml").write_text("\ufeff" + SCENARIO.replace("[[flow]]", "[record]\npackets = true\n[[flow]]", 1),
+                                      encoding="utf-8")  # fmt: skip
+    for words in ("run small.toml --out out", "compare reno --scenario small.toml", "verify out"):
+        done = command(*words.split())
+        assert done.returncode == 0, done.stderr
+
+
 @POSIX
 def test_a_link_to_nothing_is_no_place_for_results(command: Command, files: Path) -> None:
     """Regression: the message named a hidden file."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +72,7 @@ class Path:
         if ecn is None:
             return changed
         wanted = _ecn_of(table) if ecn == "auto" else ecn
-        flows = _document(changed)["flow"]
+        flows = changed.document["flow"]
         own = [place for place in self.tables if "ecn" in flows[place].get("transport", {})]
         paths = ["transport.ecn", *(f"flow.{place}.transport.ecn" for place in own)]
         try:
@@ -146,7 +145,7 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     kept.
     """
     discipline = queue(word)
-    network: dict[str, Any] = _document(path.scenario)["network"]
+    network: dict[str, Any] = path.scenario.document["network"]
     place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
     if place is None:
         place = f"network.link.{_position(network['link'], path.link)}"
@@ -191,14 +190,10 @@ def _ecn_of(table: dict[str, object]) -> str:
     return _ECN_OF[marks]
 
 
-def _document(scenario: Scenario) -> dict[str, Any]:
-    return tomllib.loads(scenario.text)
-
-
 def _flow_tables(scenario: Scenario) -> dict[int, set[str]]:
     """The names of the flows of each `[[flow]]` table that is TCP: its own, and those of its copies."""
     found = {}
-    for index, table in enumerate(_document(scenario)["flow"]):
+    for index, table in enumerate(scenario.document["flow"]):
         base, copies = table.get("name", f"flow{index + 1}"), table.get("count", 1)
         if table.get("protocol", "tcp") != "udp":
             found[index] = {base, *(f"{base}-{copy + 1}" for copy in range(copies) if copies > 1)}

@@ -132,7 +132,6 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
 
     with staged(directory) as aside:
         files = {"compare.json": _DOCUMENT, "runs.csv": "a row for each algorithm, seed and flow"}
-        comparison.to_csv(aside / "runs.csv")
         for label, results in comparison.runs.items():
             for number, result in enumerate(results):
                 seed = f"-seed-{result.scenario.seed}" if len(results) > 1 else ""
@@ -142,6 +141,7 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
                     if number == 0:
                         files[file] = f"{label}: {_TABLES[name]}" + (", one for each seed" if seed else "")
         _write_page(aside, comparison_page(comparison, files), formats)
+        comparison.to_csv(aside / "runs.csv")
         write_document(aside, comparison_document(comparison))
     return directory / "report.html"
 

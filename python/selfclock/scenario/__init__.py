@@ -102,6 +102,14 @@ class Scenario:
         """The scenario as TOML, overrides applied."""
         return self._core.text
 
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The scenario as tables, overrides applied."""
+        import tomllib  # noqa: PLC0415  most runs need none of it
+
+        # A byte order mark is no part of the text.
+        return tomllib.loads(self.text.removeprefix("\ufeff"))
+
     @property
     def flow_names(self) -> list[str]:
         """Names of the flows."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from selfclock.scenario.quantity import Rate
@@ -22,7 +21,7 @@ POLICER = "policer"
 def policed_bps(scenario: Scenario) -> dict[str, float]:
     """Return the lowest rate of the policers before each link, bit/s; only of links that have one."""
     found: dict[str, float] = {}
-    for router in _document(scenario).get("router", []):
+    for router in scenario.document.get("router", []):
         if router.get("mechanism") != POLICER:
             continue
         rate = Rate(router["rate"]).bps
@@ -99,7 +98,7 @@ def _may_drop(own: NetworkLink, link: LinkSummary) -> bool:
 
 def lossy(scenario: Scenario) -> set[str]:
     """Return the names of the links that lose packets at random."""
-    network = _document(scenario)["network"]
+    network = scenario.document["network"]
     links = scenario.network.links
     if network["topology"] == "graph":
         ends = {(each["from"], each["to"]) for each in network["link"] if "loss" in each}
@@ -124,7 +123,3 @@ def _key(link: NetworkLink, network: dict[str, Any]) -> str:
         return "bottleneck"
     far = any(node.startswith("sink") for node in (link.source, link.target))
     return "sink_access" if far and "sink_access" in network else "access"
-
-
-def _document(scenario: Scenario) -> dict[str, Any]:
-    return tomllib.loads(scenario.text)
