@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 #: The router mechanism that drops by rate.
 POLICER = "policer"
 
+#: Links of which a remark tells.
+MOST_SAID = 20
+
 
 def policed_bps(scenario: Scenario) -> dict[str, float]:
     """Return the lowest rate of the policers before each link, bit/s; only of links that have one."""
@@ -51,39 +54,48 @@ def causes(scenario: Scenario, link: LinkSummary) -> list[str]:
 
     The totals of a run do not tell them apart; what cannot have been is left out.
     """
-    own = next((each for each in scenario.network.links if each.name == link["name"]), None)
-    if own is None:
-        return []
-    found = ["its policer"] if POLICER in own.mechanisms else []
-    if _may_drop(own, link):
-        found.append(_queue(scenario, link))
-    if own.name in lossy(scenario):
-        found.append("random loss on its wire")
-    if "total_limit" in scenario.text:
-        found.append("its limit in total")
-    return found
+    return _Causes(scenario).of(link)
 
 
 def by(scenario: Scenario, link: LinkSummary) -> str:
     """Return what may have lost the packets of a link, "its policer or its queue"; "" without losses or any doubt."""
     found = causes(scenario, link) if link["drops"] else []
-    if found in ([], ["its queue"]):
-        return ""
-    return " or ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
+    return "" if found == ["its queue"] else _either(found)
 
 
 def remarks(scenario: Scenario, links: Iterable[LinkSummary]) -> list[str]:
-    """Return a sentence on each link that may have lost packets otherwise than by its queue."""
-    return [
-        f"Drops of {link['name']} are those by {by(scenario, link)}."
-        for link in links
-        if link["drops"] and set(causes(scenario, link)) - {_queue(scenario, link)}
-    ]
+    """Return a sentence on each link that may have lost packets otherwise than by its queue; `MOST_SAID` at most."""
+    lost = [link for link in links if link["drops"]]
+    known = _Causes(scenario) if lost else None
+    found = [(link["name"], known.of(link)) for link in lost] if known is not None else []
+    elsewhere = [(name, own) for name, own in found if any(not cause.startswith("its queue") for cause in own)]
+    return [f"Drops of {name} are those by {_either(own)}." for name, own in elsewhere[:MOST_SAID]]
 
 
-def _queue(scenario: Scenario, link: LinkSummary) -> str:
-    own = next((each for each in scenario.network.links if each.name == link["name"]), None)
-    return "its queue" if own is None or own.discipline == "drop-tail" else f"its queue ({own.discipline})"
+def _either(causes: list[str]) -> str:
+    return " or ".join(filter(None, [", ".join(causes[:-1]), *causes[-1:]]))
+
+
+class _Causes:
+    """The causes of loss at the links of a scenario, which may be a hundred thousand."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self._links = {link.name: link for link in scenario.network.links}
+        self._lossy = lossy(scenario)
+        self._limited = "total_limit" in scenario.text
+
+    def of(self, link: LinkSummary) -> list[str]:
+        own = self._links.get(link["name"])
+        if own is None:
+            return []
+        found = ["its policer"] if POLICER in own.mechanisms else []
+        if _may_drop(own, link):
+            found.append("its queue" if own.discipline == "drop-tail" else f"its queue ({own.discipline})")
+        if own.name in self._lossy:
+            found.append("random loss on its wire")
+        if self._limited:
+            found.append("its limit in total")
+        return found
 
 
 def _may_drop(own: NetworkLink, link: LinkSummary) -> bool:
