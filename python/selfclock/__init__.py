@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from selfclock.custom import algorithm as algorithm
     from selfclock.custom import load_algorithms as load_algorithms
     from selfclock.custom import parameter as parameter
+    from selfclock.errors import BadInputError as BadInputError
+    from selfclock.errors import WorkError as WorkError
     from selfclock.evaluate import Scorecard as Scorecard
     from selfclock.evaluate import evaluate as evaluate
     from selfclock.report.publish import publish as publish
@@ -115,6 +117,7 @@ _HOMES = {
     "compare": "Comparison Measures compare",
     "evaluate": "Scorecard evaluate",
     "custom": "AlgorithmError algorithm load_algorithms parameter",
+    "errors": "BadInputError WorkError",
     "report.publish": "publish",
     "result": "FlowSummary LinkSummary Result Summary",
     "runs": "run_many run_stream",

@@ -23,20 +23,20 @@ def half_width(deviation: float, count: int, confidence: float) -> float | None:
 @functools.cache
 def quantile(confidence: float, degrees: int) -> float:
     """Return the t that |T| stays below with this probability, for these degrees of freedom."""
-    outside = 1 - confidence
+    beyond = 1 - confidence
     high = 1.0
-    while _outside(high, degrees) > outside:
+    while outside(high, degrees) > beyond:
         high *= 2
     low = 0.0
     while high - low > _PRECISION * high:
         middle = (low + high) / 2
         if middle in (low, high):
             break
-        low, high = (middle, high) if _outside(middle, degrees) > outside else (low, middle)
+        low, high = (middle, high) if outside(middle, degrees) > beyond else (low, middle)
     return (low + high) / 2
 
 
-def _outside(t: float, degrees: int) -> float:
+def outside(t: float, degrees: int) -> float:
     """Return the probability of |T| > t: the regularized incomplete beta function at n / (n + t^2)."""
     a, b = degrees / 2, 0.5
     x, y = degrees / (degrees + t * t), t * t / (degrees + t * t)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from selfclock import _core
 from selfclock._core import CongestionControl
 from selfclock.algorithm_sources import Source, of_class, of_file
+from selfclock.chance import undetermined
 from selfclock.errors import BadInputError
 from selfclock.typos import near_miss
 
@@ -103,6 +104,8 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
     The first paragraph of the class's docstring is its description in `selfclock algorithms`. A
     class registered later under the same name replaces it, for scenarios read after that.
     """
+    if not isinstance(name, str):
+        raise AlgorithmError(f'algorithm: {_shown(name)} is not a name; write @selfclock.algorithm("my-algorithm")')
 
     def register(own: Class) -> Class:
         _check(own)
@@ -126,6 +129,23 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
         return own
 
     return register
+
+
+def undetermined_among(names: Iterable[str]) -> list[str]:
+    """Return a note on each of these user-defined algorithms that reads what no seed determines."""
+    found = []
+    for name in names:
+        read = undetermined(_registered[name], CongestionControl) if name in _registered else []
+        if read:
+            found.append(
+                f'algorithm "{name}" reads {", ".join(read)}, which no seed determines: two runs of one seed '
+                "may differ; a generator of its own, random.Random(1) in __init__, gives the same numbers in every run"
+            )
+    return found
+
+
+def _shown(given: object) -> str:
+    return getattr(given, "__qualname__", None) or repr(given)
 
 
 def registered() -> dict[str, type[CongestionControl]]:

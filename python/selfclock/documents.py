@@ -56,8 +56,11 @@ def comparison_document(comparison: Comparison) -> Document:
     """Return the document of `selfclock compare --json`."""
     content = {
         "path": comparison.path,
+        "seeds": comparison.seeds,
+        "confidence": comparison.confidence,
         "runs": comparison.measures,
         "estimates": comparison.estimates,
+        "differences": comparison.differences,
         "notes": comparison.notes,
     }
     return Document("compare.json", content, identity(comparison.scenarios), digests(comparison.scenarios))

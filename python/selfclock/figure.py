@@ -7,15 +7,20 @@ requested.
 
 from __future__ import annotations
 
+import copy
 import math
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from selfclock.errors import BadInputError
+from selfclock.names import unknown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     import numpy as np
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Drawing
     from numpy.typing import ArrayLike, NDArray
 
@@ -24,6 +29,9 @@ else:
     from selfclock.lazy import np
 
 Which = Literal["x", "y"]
+
+#: Place of the legend.
+Legend = Literal["below", "right", "inside", "none"]
 
 #: Solid, dashed, dotted, dash-dotted; a dash and two dots are for thresholds.
 Dash = Literal["-", "--", ":", "-.", "-.."]
@@ -39,6 +47,9 @@ Vertical = Literal["top", "center", "bottom"]
 Frame = Literal["data", "fraction", "x-fraction", "y-fraction"]
 
 BLACK, GREY = "#000000", "#666666"
+
+#: Inches.
+LARGEST = 100
 
 
 @dataclass
@@ -342,8 +353,10 @@ class Figure:
         same_x: bool = False,
         same_scale: bool = False,
         same_y: bool = False,
+        legend: Legend = "below",
     ) -> None:
         self.title = title
+        self.legend = legend
         #: Inches.
         self.width, self.height = width, height
         #: Heights of the rows relative to each other; equal if empty.
@@ -396,17 +409,66 @@ class Figure:
             return self.panels[row]
         return [self.panels[row][column]]
 
-    def matplotlib(self) -> Drawing:
-        """Return the drawing of matplotlib, for display or changes."""
+    def sized(
+        self,
+        width: float | None = None,
+        height: float | None = None,
+        *,
+        legend: Legend | None = None,
+        title: str | None = None,
+    ) -> Figure:
+        """Return the same figure with another width and height in inches, place of the legend, or title.
+
+        >>> from selfclock.figure import Figure
+        >>> Figure(title="Window").sized(3.4, 2.2, legend="none", title="").width
+        3.4
+        """
+        for argument, inches in (("width", width), ("height", height)):
+            if inches is not None and not 0.5 <= inches <= LARGEST:
+                raise BadInputError(f"{argument}: {inches!r}; allowed: 0.5 to {LARGEST} inches")
+        if legend is not None and legend not in get_args(Legend):
+            raise BadInputError(f"legend: {unknown('place', legend, get_args(Legend))}")
+        other = copy.copy(self)
+        other.width, other.height = width or self.width, height or self.height
+        other.legend = self.legend if legend is None else legend
+        other.title = self.title if title is None else title
+        return other
+
+    def matplotlib(
+        self, ax: Axes | Iterable[Axes] | None = None, *, settings: Mapping[str, Any] | None = None
+    ) -> Drawing:
+        """Return the drawing of matplotlib, for display or changes.
+
+        With `ax` the panels are drawn there, in the style of those axes and without title and
+        legend: one for a figure of one panel, or as many as it has, row by row; `ax.legend()` names
+        the lines. Without, a new drawing has the house style; matplotlib's `settings`, such as
+        {"font.size": 8}, come before it.
+        """
         from selfclock.report import drawing  # noqa: PLC0415
 
-        return drawing.draw(self)
+        if ax is None:
+            return drawing.draw(self, settings)
+        return drawing.draw_on(self, ax)
 
-    def savefig(self, path: str | PathLike[str], **options: Any) -> None:  # noqa: ANN401
-        """Write a file in the format of its extension. Options are those of matplotlib's `savefig`."""
+    def savefig(
+        self,
+        path: str | PathLike[str],
+        *,
+        settings: Mapping[str, Any] | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> None:
+        """Write a file in the format of its extension.
+
+        `settings` are matplotlib's, such as {"font.size": 8, "font.family": "serif"}; the other
+        options are those of its `savefig`.
+        """
         from selfclock.report import drawing  # noqa: PLC0415
 
-        drawing.save(self, path, **options)
+        drawing.save(self, path, settings=settings, **options)
+
+    def __repr__(self) -> str:
+        rows, columns = len(self.panels), len(self.panels[0])
+        return f"<Figure {self.title!r}: {rows} x {columns} panels, {self.width:g} x {self.height:g} inches>"
 
     def _repr_png_(self) -> bytes:
         """Show the figure in a notebook."""

@@ -121,16 +121,24 @@ def of_connections(flow: FlowSummary) -> list[list[str]]:
 
 
 def estimate(found: Estimate | None, factor: float) -> str:
-    """Return the mean with as many decimals as the first digit of its interval requires."""
+    """Return the mean with as many decimals as the first digit of its interval requires.
+
+    >>> [estimate({"mean": mean, "half_width": half, "runs": 5}, 1.0) for mean, half in
+    ...  ((9.507, 0.08), (0.00038, 0.0003), (89.661, 0.004), (12345.0, 0.0), (-0.004, 2.0))]
+    ['9.51 ± 0.08', '0.0004 ± 0.0003', '89.66', '12,345', '0 ± 2']
+    """
     if found is None:
         return "-"
     mean, half = found["mean"] * factor, (found["half_width"] or 0.0) * factor
     if half == 0.0:
-        return f"{mean:.4g}"
+        return digits(mean)
     decimals = max(0, -math.floor(math.log10(half)))
-    known = len(f"{abs(mean):.0f}") + decimals
+    significant = decimals + (math.floor(math.log10(abs(mean))) + 1 if mean else 0)
     # An interval beyond the fourth digit is insignificant.
-    return f"{mean:.4g}" if known > 4 and decimals > 1 else f"{mean:.{decimals}f} ± {half:.{decimals}f}"
+    if significant > 4 and decimals > 1:
+        return digits(mean)
+    # No mean is minus nothing.
+    return f"{round(mean, decimals) + 0.0:,.{decimals}f} ± {half:,.{decimals}f}"
 
 
 def number(value: float | None, unit: str = "") -> str:

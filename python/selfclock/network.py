@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 
 @dataclass(frozen=True)
@@ -107,9 +107,14 @@ class Network:
         """Return the flows that are not UDP."""
         return tuple(flow for flow in self.flows if flow.payload_bytes is not None)
 
-    def tightest(self, flows: Iterable[NetworkFlow] | None = None) -> NetworkLink:
-        """Return the link on these flows' data path with the least rate per crossing flow."""
-        shares = self._shares()
+    def tightest(
+        self, flows: Iterable[NetworkFlow] | None = None, ceilings: Mapping[str, float] | None = None
+    ) -> NetworkLink:
+        """Return the link on these flows' data path with the least rate per crossing flow.
+
+        `ceilings` are lower rates that something before a link holds it to, by its name.
+        """
+        shares = self._shares(ceilings)
         on_the_way = [link for flow in flows or self.flows for link in flow.forward] or list(self.links)
         return min(on_the_way, key=lambda link: shares.get(link.name, float("inf")))
 
@@ -150,10 +155,15 @@ class Network:
                 changed[link.name] = distinct
         return changed
 
-    def _shares(self) -> dict[str, float]:
+    def _shares(self, ceilings: Mapping[str, float] | None = None) -> dict[str, float]:
         """The rate of each link that data crosses, per crossing flow."""
         crossing = Counter(link.name for flow in self.flows for link in flow.forward)
-        return {link.name: link.rate_bps / crossing[link.name] for link in self.links if link.name in crossing}
+        most = ceilings or {}
+        return {
+            link.name: min(link.rate_bps, most.get(link.name, link.rate_bps)) / crossing[link.name]
+            for link in self.links
+            if link.name in crossing
+        }
 
 
 def _renamed(link: dict[str, Any]) -> dict[str, Any]:

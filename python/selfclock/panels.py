@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style, units
+from selfclock.scenario.drops import remarks
 from selfclock.series import Samples, all_links, packet_record
 from selfclock.traces import RATE_WINDOW, Curve
 
@@ -168,8 +169,10 @@ def queue(panel: Panel, result: Result, *, only: Sequence[str] = (), colour: str
             colour=style.DROP.colour, marker=style.DROP.marker, label="drops",
         )  # fmt: skip
     left_out = f"Queues of {len(used) - len(chosen)} more links are not shown." if len(used) > len(chosen) else ""
-    marks = _marks(panel, result, [samples.names[row] for row in chosen])
-    return " ".join(part for part in (left_out, marks) if part)
+    names = [samples.names[row] for row in chosen]
+    marks = _marks(panel, result, names)
+    causes = remarks(result.scenario, [link for link in result.summary["links"] if link["name"] in names])
+    return " ".join(part for part in (left_out, marks, *causes) if part)
 
 
 def _marks(panel: Panel, result: Result, links: list[str]) -> str:

@@ -12,11 +12,16 @@ from selfclock.series import packet_record
 from selfclock.traces import Traces
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import polars as pl
+    from matplotlib.axes import Axes
 
     from selfclock.figure import Panel
     from selfclock.result import Result
     from selfclock.sketch import Sketch
+
+    AnyAxes = Axes | Iterable[Axes] | None
 else:
     from selfclock.lazy import pl
 
@@ -30,13 +35,23 @@ MOST_DRAWN_EVENTS = 1_000_000
 TIME = "time (s)"
 
 
+def _drawn(figure: Figure, ax: AnyAxes) -> Figure:
+    if ax is not None:
+        figure.matplotlib(ax)
+    return figure
+
+
 class Plot:
-    """Figures of one run; each method returns a `selfclock.figure.Figure` to show or save."""
+    """Figures of one run; each method returns a `selfclock.figure.Figure` to show or save.
+
+    With `ax`, axes of matplotlib, its panels are drawn there as well: one for a figure of one
+    panel, or a list of as many as it has.
+    """
 
     def __init__(self, result: Result) -> None:
         self._result = result
 
-    def sequence(self) -> Figure:
+    def sequence(self, ax: AnyAxes = None) -> Figure:
         """Sequence numbers against time: data sent, acknowledged and lost.
 
         With recorded packets every packet is a point; without, or with more than a million packet
@@ -51,37 +66,37 @@ class Plot:
             self._bytes(figure.panel)
             figure.notes += [*self._notes, "Thick lines: sent; thin lines: acknowledged."]
         figure.panel.y.low = 0.0
-        return figure
+        return _drawn(figure, ax)
 
-    def window(self) -> Figure:
+    def window(self, ax: AnyAxes = None) -> Figure:
         """Congestion window, slow start threshold and the path's capacity against time, in segments."""
         figure = self._figure()
         panels.window(figure.panel, self._traces)
         figure.notes += [*self._notes, *self._capacity_note]
-        return figure
+        return _drawn(figure, ax)
 
-    def queue(self) -> Figure:
+    def queue(self, ax: AnyAxes = None) -> Figure:
         """Queue length, drops and CE marks against time; links that never had a queue are omitted."""
         figure = self._figure()
         note = panels.queue(figure.panel, self._result)
         figure.notes += [note] if note else []
-        return figure
+        return _drawn(figure, ax)
 
-    def rate(self) -> Figure:
+    def rate(self, ax: AnyAxes = None) -> Figure:
         """Rate of arriving payload, and the capacity of delivery traces, against time."""
         figure = self._figure()
         panels.rate(figure.panel, self._traces)
         figure.notes += self._notes
-        return figure
+        return _drawn(figure, ax)
 
-    def rtt(self) -> Figure:
+    def rtt(self, ax: AnyAxes = None) -> Figure:
         """Smoothed round-trip time against time."""
         figure = self._figure()
         panels.rtt(figure.panel, self._traces)
         figure.notes += self._notes
-        return figure
+        return _drawn(figure, ax)
 
-    def overview(self) -> Figure:
+    def overview(self, ax: AnyAxes = None) -> Figure:
         """Window, rate, round-trip time and queue stacked over one time axis."""
         figure = self._figure(rows=4, height=8.4)
         window, rate, rtt, queue = figure.column
@@ -90,9 +105,16 @@ class Plot:
         panels.rtt(rtt, self._traces)
         note = panels.queue(queue, self._result)
         figure.notes += [*self._notes, *self._capacity_note, *([note] if note else [])]
-        return figure
+        return _drawn(figure, ax)
 
-    def path(self, flow: str | None = None, *, start_s: float | None = None, duration_s: float | None = None) -> Figure:
+    def path(
+        self,
+        flow: str | None = None,
+        *,
+        start_s: float | None = None,
+        duration_s: float | None = None,
+        ax: AnyAxes = None,
+    ) -> Figure:
         """Every packet of a flow in transit: time to the right, the path upwards. Needs a record of packets.
 
         The defaults are: `flow`, the first TCP flow; `start_s`, its first packet; `duration_s`,
@@ -100,11 +122,15 @@ class Plot:
         """
         from selfclock.path_diagram import path_diagram  # noqa: PLC0415
 
-        return path_diagram(self._result, flow, start_s, duration_s)
+        return _drawn(path_diagram(self._result, flow, start_s, duration_s), ax)
 
     def network(self, width: int = 820) -> Sketch:
         """Return a sketch of the network, this many pixels wide: hosts, routers, links, and the paths of the flows."""
         return self._result.scenario.sketch(width)
+
+    def __repr__(self) -> str:
+        drawn = ", ".join(f"{name}()" for name, each in vars(Plot).items() if name[0] != "_" and callable(each))
+        return f"<Plot of {self._result.scenario.name!r}: {drawn}>"
 
     def _figure(self, rows: int = 1, height: float = 3.2) -> Figure:
         scenario = self._result.scenario

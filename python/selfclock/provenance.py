@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 #: JSON documents of results; each lists in `made` the files written with it.
-DOCUMENTS = ("summary.json", "compare.json", "scorecard.json", "claims.json")
+DOCUMENTS = ("summary.json", "compare.json", "scorecard.json", "claims.json", "suite.json", "twin.json")
 
 
 class Made(TypedDict):
@@ -46,7 +46,12 @@ _command: list[str] = []
 
 def set_command(arguments: Sequence[str]) -> None:
     """Remember the command line of this process."""
-    _command[:] = ["selfclock", *arguments]
+    _command[:] = ["selfclock", *map(escaped, arguments)]
+
+
+def escaped(text: str) -> str:
+    r"""Return a text with the bytes that are not UTF-8, as file names may have, as "\xe9"."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def command() -> str | None:

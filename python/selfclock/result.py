@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from os import PathLike
     from pathlib import Path
 
+    from selfclock.export import Row
+    from selfclock.page_parts import Table as Texts
     from selfclock.plot import Plot
     from selfclock.saved import SavedOutcome, SavedTable
     from selfclock.scenario import Scenario
@@ -188,7 +190,10 @@ class Result:
             own = ", ".join(outcome.algorithms)
             missing = f"register the algorithms it ran first: {own}" if own else f"of another version: {error}"
             raise LoadError(f"{outcome.directory}: the scenario cannot be read; {missing}") from None
-        return cls(scenario.emulated(outcome) if "emulation" in outcome.document else scenario, outcome)
+        if "emulation" in outcome.document:
+            return cls(scenario.emulated(outcome), outcome)
+        outcome.check(scenario)
+        return cls(scenario, outcome)
 
     def under(self, scenario: Scenario) -> Result:
         """Return the same run under a scenario with the same settings and possibly another name."""
@@ -255,20 +260,55 @@ class Result:
         """Rows of `packets`, without building the table."""
         return self._outcome.packet_events
 
+    def rows(self) -> list[Row]:
+        """Return a row for each flow, with numbers in base units: for any tool of statistics."""
+        from selfclock.export import flows  # noqa: PLC0415
+
+        return [{"scenario": self.scenario.name, "seed": self.scenario.seed, **row} for row in flows(self.summary)]
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return `rows` as CSV, and write them to a file if one is named."""
+        from selfclock.export import to_csv  # noqa: PLC0415
+
+        return to_csv(self.rows(), path)
+
+    def to_latex(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table of flows as LaTeX, a `tabular` with the rules of booktabs, and write it to a file."""
+        from selfclock.export import to_latex  # noqa: PLC0415
+
+        return to_latex(self.tables()[0], path)
+
+    def __repr__(self) -> str:
+        flows = len(self.summary["flows"])
+        return (
+            f"<Result of {self.scenario.name!r}: {flows:,} flow{'s' if flows != 1 else ''}, "
+            f"{self.summary['simulated_s']:g} s, seed {self.scenario.seed}>"
+        )
+
+    def __str__(self) -> str:
+        from selfclock.plain_text import as_text  # noqa: PLC0415
+
+        return as_text(f"{self.scenario.name}, seed {self.scenario.seed}", self.tables())
+
     def _repr_html_(self) -> str:
-        from selfclock import formatting, notebook  # noqa: PLC0415
+        from selfclock import notebook  # noqa: PLC0415
+
+        figure = self.plot.overview() if self.flows.num_rows else None
+        return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", self.tables(), figure)
+
+    def tables(self) -> list[Texts]:
+        """Return the totals of flows and links as texts."""
+        from selfclock import formatting  # noqa: PLC0415
         from selfclock.page_parts import Table as Texts  # noqa: PLC0415
 
         flows = ["flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "retr.", "RTOs", "fast\nretr.",
                  "RTT ms\nmin", "RTT ms\nmean", "RTT ms\n95 %"]  # fmt: skip
         links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
         changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
-        tables = [
+        return [
             Texts("Flows", "", flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
             Texts("Links", "", links, [formatting.of_link(link, changed) for link in self.summary["links"]], texts=1),
         ]
-        figure = self.plot.overview() if self.flows.num_rows else None
-        return notebook.shown(f"{self.scenario.name}, seed {self.scenario.seed}", tables, figure)
 
     def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
         """Write a host's packets as a capture; needs `record.packets = true`, and the record in memory."""
@@ -279,6 +319,8 @@ class Result:
         self._write_pcapng("link", link, path)
 
     def _write_pcapng(self, kind: str, name: str, path: str | PathLike[str]) -> None:
+        if isinstance(self._outcome, _core.Outcome) and not self.scenario.records_packets:
+            raise BadInputError(f"{path}: the run has no packets on record; set record.packets = true in its scenario")
         if self._record is not None:
             raise BadInputError(f"{path}: a capture needs packets in memory, and these are in {self._record}")
         self._outcome.write_pcapng(kind, name, path)

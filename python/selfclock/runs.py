@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from selfclock import _core
+from selfclock._core import ScenarioError
+from selfclock.arguments import items
 from selfclock.result import Result
 from selfclock.threads import check_threads
 
@@ -29,7 +32,7 @@ def run_many(
     """
     check_threads(threads)
     # The cores are unwrapped here, so that the list may come from a generator.
-    scenarios = list(scenarios)
+    scenarios = [_scenario(each, number) for number, each in enumerate(items(scenarios, "scenarios"))]
     outcomes = _core.run_many([scenario._core for scenario in scenarios], threads, progress)
     return [Result(scenario, outcome) for scenario, outcome in zip(scenarios, outcomes, strict=True)]
 
@@ -46,7 +49,17 @@ def run_stream(
     stream.
     """
     check_threads(threads)
-    _core.run_stream(((scenario._core, None) for scenario in scenarios), finished, threads)
+    checked = (_scenario(each, number) for number, each in enumerate(scenarios))
+    _core.run_stream(((scenario._core, None) for scenario in checked), finished, threads)
+
+
+def _scenario(given: Scenario, number: int) -> Scenario:
+    from selfclock.scenario import Scenario  # noqa: PLC0415
+
+    if not isinstance(given, Scenario):
+        read = f'; write Scenario.load("{given}")' if isinstance(given, (str, PathLike)) else ""
+        raise ScenarioError(f"scenarios[{number}]: {given!r} is not a Scenario{read}")
+    return given
 
 
 def run_keyed(

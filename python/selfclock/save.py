@@ -46,14 +46,14 @@ class FormatError(BadInputError):
     """No figure format has this name."""
 
 
-def parse_formats(names: str) -> tuple[str, ...]:
-    """Return the formats in a text such as "png,pdf"; an empty text has none."""
+def parse_formats(names: str, argument: str = "--format") -> tuple[str, ...]:
+    """Return the formats in a text such as "png,pdf"; an empty text has none. A message names the argument."""
     chosen = tuple(dict.fromkeys(name.strip().lower() for name in names.split(",") if name.strip()))
     for name in chosen:
         if name not in FORMATS:
             near = nearest(name, FORMATS)
             meant = f"did you mean {near!r}? " if near else ""
-            raise FormatError(f"--format: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
+            raise FormatError(f"{argument}: {name!r}; {meant}allowed: {', '.join(FORMATS)}, several with commas")
     return chosen
 
 
@@ -66,6 +66,10 @@ def forget_figures(directory: Path, names: Iterable[str], formats: Sequence[str]
 
 def check_writable(directory: Path, *, sweep: bool = False) -> None:
     """Refuse early if results could not be written after the run; only a sweep may write into a sweep's directory."""
+    if directory.is_symlink() and not directory.exists():
+        raise UnwritableError(
+            f"cannot write results to {directory}: it is a link to {directory.readlink()}, which is not there"
+        )
     nearest = next(parent for parent in (directory, *directory.absolute().parents) if parent.exists())
     if not nearest.is_dir():
         raise UnwritableError(f"cannot write results to {directory}: {nearest} is not a directory")

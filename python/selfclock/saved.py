@@ -8,7 +8,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from selfclock._core import ENGINE, VERSION
 from selfclock.errors import BadInputError
+from selfclock.save import identity
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     import polars as pl
     from numpy.typing import NDArray
     from typing_extensions import CapsuleType
+
+    from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
 
@@ -81,6 +85,10 @@ class SavedTable:
         return f"<SavedTable {self.num_rows} rows: {', '.join(self.column_names)}>"
 
 
+def _run_of(about: dict[str, str]) -> tuple[str | None, str | None]:
+    return about.get("selfclock.scenario"), about.get("selfclock.seed")
+
+
 class SavedOutcome:
     """A run saved in a directory, with the interface of `_core.Outcome`."""
 
@@ -96,6 +104,9 @@ class SavedOutcome:
             self.scenario, self.seed = about["selfclock.scenario"], int(about["selfclock.seed"])
         except (KeyError, ValueError):
             raise LoadError(f"{self.directory / 'flows.parquet'}: not a table of a run: it names none") from None
+        for name in ("links.parquet", "connections.parquet"):
+            if (self.directory / name).is_file() and _run_of(self._metadata(name)) != _run_of(about):
+                raise LoadError(f"{self.directory}: flows.parquet and {name} are of different runs")
         #: Names of the user-defined algorithms that ran.
         self.algorithms = sorted(
             name.removeprefix("selfclock.digest.") for name in about if name.startswith("selfclock.digest.")
@@ -115,8 +126,16 @@ class SavedOutcome:
             )
         return document
 
-    def _metadata(self) -> dict[str, str]:
-        path = self._path("flows.parquet")
+    def check(self, scenario: Scenario) -> None:
+        """Refuse totals of another run than that of the tables, if this version wrote them."""
+        made = self.document.get("made")
+        if not isinstance(made, dict) or (made.get("version"), made.get("engine")) != (VERSION, ENGINE):
+            return
+        if made.get("run") != identity([scenario]):
+            raise LoadError(f"{self.directory}: summary.json and flows.parquet are of different runs")
+
+    def _metadata(self, name: str = "flows.parquet") -> dict[str, str]:
+        path = self._path(name)
         try:
             return dict(pl.read_parquet_metadata(path))
         except (OSError, pl.exceptions.PolarsError) as error:

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, cast
 
+from selfclock.errors import BadInputError
+from selfclock.names import unknown
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -23,6 +26,10 @@ else:
 
 #: A sample this little outside a span belongs to it: far below any sampling interval.
 SLACK_S = 1e-9
+
+
+#: Samples that a rate needs.
+FEWEST = 2
 
 
 class Samples:
@@ -59,12 +66,18 @@ def all_links(result: Result) -> pl.DataFrame:
 
 def flow_series(result: Result, name: str = "flow1") -> pl.DataFrame:
     """Return the samples of one flow."""
-    return all_flows(result).filter(pl.col("flow") == name)
+    return _of(all_flows(result), "flow", name, result.scenario.flow_names)
 
 
 def link_series(result: Result, name: str = "bottleneck") -> pl.DataFrame:
     """Return the samples of one link."""
-    return all_links(result).filter(pl.col("link") == name)
+    return _of(all_links(result), "link", name, result.scenario.link_names)
+
+
+def _of(frame: pl.DataFrame, owner: str, name: str, names: Sequence[str]) -> pl.DataFrame:
+    if name not in names:
+        raise BadInputError(unknown(owner, name, names))
+    return frame.filter(pl.col(owner) == name)
 
 
 def by_flow(result: Result) -> dict[str, pl.DataFrame]:
@@ -99,6 +112,10 @@ def mean_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float)
 def rate_between(frame: pl.DataFrame, column: str, begin_s: float, end_s: float) -> float:
     """Return the growth per second of a running total from the first to the last sample between two times."""
     part = between(frame, begin_s, end_s)
+    if part.height < FEWEST:
+        times = frame["time_s"]
+        span = f"{times[0]:g} to {times[-1]:g} s" if len(times) else "none"
+        raise BadInputError(f"from {begin_s:g} to {end_s:g} s there are not two samples; there are samples of {span}")
     total, times = part[column], part["time_s"]
     return float(total[-1] - total[0]) / float(times[-1] - times[0])
 

@@ -68,11 +68,12 @@ LOOKS = {
 LINE_STYLES: tuple[Dash, ...] = ("-", "--", ":", "-.")
 
 #: For algorithms without an entry above, including user-defined ones: colours that no built-in
-#: algorithm has. Chosen by name, so that a look does not depend on the rest of the figure.
-_OTHERS = [
+#: algorithm has. Chosen by name, so that a look does not depend on the rest of the figure. Solid
+#: and dashed, as thresholds and capacities are dotted; markers with an area, as means stand alone.
+_OTHERS: list[Look] = [
     Look(colour, marker, line)
     for colour in ("#8833DD", "#B23636", "#4978F2")
-    for line, marker in zip(LINE_STYLES, ("+", "|", "_", "$o$"), strict=True)
+    for line, marker in zip(LINE_STYLES[:2] * 2, ("$o$", "$u$", "$n$", "$y$"), strict=True)
 ]
 
 #: Links, in drawing order: separate colours, so that none is mistaken for an algorithm.

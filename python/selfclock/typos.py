@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 #: Shorter names resemble others by chance.
 SHORTEST = 4
 
+#: Names in Linux, ns-3 and RFC 9002, with the attribute that is meant.
+HABITS = {
+    "pacing_rate": "pacing_bps", "sk_pacing_rate": "pacing_bps", "cwnd_segments": "cwnd", "window": "cwnd",
+    "snd_cwnd": "cwnd", "m_cWnd": "cwnd_bytes", "congestion_window": "cwnd_bytes",
+    "snd_ssthresh": "ssthresh", "m_ssThresh": "ssthresh",
+}  # fmt: skip
+
 
 def near_miss(own: type, above: type, known: Sequence[str]) -> str | None:
     """Return a message about the first assignment to a misspelt attribute of `known`, or `None`.
@@ -37,7 +44,7 @@ def near_miss(own: type, above: type, known: Sequence[str]) -> str | None:
     for name, place in assigned.items():
         if name in known or name in meant or hasattr(above, name):
             continue
-        near = [other for other in known if _is_near(name, other)]
+        near = [other for other in known if _is_near(name, other) or HABITS.get(name) == other]
         if near:
             return f"{own.__qualname__} ({place}): self.{name} is assigned and never read; did you mean self.{near[0]}?"
     return None

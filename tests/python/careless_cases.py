@@ -229,7 +229,7 @@ C2 = [
             "compare cubic+hystart": (2, "did you mean 'cubic+hystart++'?"),
             "compare zzz": (2, "there are the windows"),
             "compare own.py": (2, "is a file|--algorithm own.py"),
-            "compare reno --rate 10": (2, "not a number with a unit"),
+            "compare reno --rate 10": (2, "is not a rate"),
             "compare reno --rtt fast": (2, "rtt"),
             "compare reno --flows 0": (2, "flows"),
             "compare reno --flows 2.5": (2, "flows"),
@@ -390,11 +390,22 @@ GRIDS = {
         '"network.bottleneck.queue" = ["2 packets", "20 packets"]',
         '"flow.0.congestion_control" = ["reno", "cubik"]', 2, 'grid.toml:5:40|did you mean "cubic"?'),
     "a set value without a unit": ("[grid]", '[set]\nduration = "5"\n[grid]', 2, "grid.toml:5:12|has no unit"),
+    "the seed as an axis": ("[grid]", "[grid]\nseed = [1, 2]", 2, "grid.toml:5:1: seed|write seeds = [1, 2]"),
+    "whole numbers beside fractions": (
+        '"network.bottleneck.queue" = ["2 packets", "20 packets"]',
+        '"network.bottleneck.loss.probability" = [0, 0.0001]', 0, ""),
+    "a range from a whole number": (
+        '"20 packets"]', ']\n"transport.pacing_gain" = { from = 1, to = 2, steps = 3 }', 0, ""),
+    "the folder above as its name": ("[grid]", 'name = ".."\n[grid]', 2, "name: not a name|no dot at the beginning"),
     "a path twice": ("[grid]", '[set]\n"network.bottleneck.queue" = "1 bdp"\n[grid]', 2, "set twice"),
 }  # fmt: skip
 
 SWEEP = ("sweep", "grid.toml", "--format", "")
 C7 = [
+    *(
+        Case("c7", f"dollars: {setting}", ("run", "small.toml", "--format", "svg", "--set", setting), 0)
+        for setting in ("title=Cost $^$ of 5", "flow.0.name=a$^$b", "title=$5 and $6_", "title=$α$ {{7*7}} ${x}")
+    ),
     *(
         Case("c7", f"grid: {name}", SWEEP, status, _split(words), (("grid.toml", GRID.replace(old, new, 1)),))
         for name, (old, new, status, words) in GRIDS.items()
@@ -441,6 +452,8 @@ C10 = [
     *_settings(
         "c10",
         {
+            "name=.": (2, "name: not a name|no dot at the beginning"),
+            "name=..": (2, "name: not a name|no dot at the beginning"),
             "flow.0.start=1 s": (0, "note: flow|starts after the end"),
             "flow.*.start=1 h": (0, "note: flows|starts after the end"),
             "flow.0.congestion_control=prague": (0, "note: flow|Prague without accurate ECN"),

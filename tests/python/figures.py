@@ -24,7 +24,7 @@ def everything() -> Figure:
     right.shape([0, 1, 1], [0, 0, 1], label="shape")
     right.arrow(0, 0, 1, 1)
     for frame in ("data", "fraction", "x-fraction", "y-fraction"):
-        right.text(0.5, 0.5, f"in {frame} $\\alpha_1$", frame=frame, shift=(3, 3))
+        right.text(0.5, 0.5, f"in {frame} $^$ \\$5", frame=frame, shift=(3, 3))
     low, cells = figure.panels[1]
     low.y.log = True
     low.bars([0, 1], [10, 100], base=1, colour="#CC79A7", label="bars")

@@ -323,7 +323,7 @@ def test_on_off_sends_and_is_silent() -> None:
         (lambda: sc.Router("red", links="a"), "Router.links: 'a' is a text; write a list such as ['a']"),
         (lambda: PATH.scenario("reno", duration="1 s"), "flows: 'reno' is not a list; write a list such as ['reno']"),
         (lambda: PATH.scenario(["reno"], duration=1), 'duration: 1 has no unit; write a time such as "40 ms"'),  # type: ignore[arg-type]
-        (lambda: sc.Path("10"), "Path.bottleneck: '10' is not a rate; write a rate such as \"10 Mbps\" or mbps(10)"),
+        (lambda: sc.Path("10"), "Path.bottleneck: '10' is not a rate; write a rate such as \"10 Mbps\""),
         (lambda: sc.Path("1 Mbps").scenario(["reno"], duration="1 s"), "Path.rtt: missing; write a time such as"),
         (lambda: PATH.scenario([], duration="1 s"), "flows: empty; at least one is needed"),
         (

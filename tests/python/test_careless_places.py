@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -22,6 +23,8 @@ from careless_cases import GRID, OWN, SCENARIO
 from conftest import LINUX, POSIX, SMALL
 from selfclock import interrupts, save
 from selfclock.cli.app import Commands, main
+from selfclock.documents import Document, write_document
+from selfclock.provenance import replaced
 from selfclock.sweep.dataset import EARLIER, JOURNAL, RUNS
 
 if TYPE_CHECKING:
@@ -119,6 +122,88 @@ def test_standard_output_that_is_full(files: Path) -> None:
         )  # fmt: skip
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("words", "closed", "status"),
+    [
+        ("run small.toml", ">&-", 0),
+        ("run small.toml --json", ">&-", 0),
+        ("run none.toml", "2>&-", 2),
+        ("run small.toml", ">&- 2>&- <&-", 0),
+        ("run none.toml", ">&- 2>&- <&-", 2),
+    ],
+)
+def test_streams_that_are_closed(files: Path, words: str, closed: str, status: int) -> None:
+    """Regression: daemons and cron jobs got a traceback, or another status."""
+    done = subprocess.run(  # noqa: S602  a shell closes streams
+        f"exec {shlex.quote(sys.executable)} -m selfclock {words} --out out {closed}",
+        shell=True, cwd=files, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    if status == 0:
+        document = json.loads((files / "out/summary.json").read_text(encoding="utf-8"))
+        assert document["made"]["files"]
+
+
+def test_arguments_that_are_not_utf_8(command: Command, files: Path) -> None:
+    """Regression: a traceback. A shell in Latin-1 passes bytes, which Python keeps apart."""
+    refused(command("run", "small.toml", "--set", "title=caf\udce9"), r"'title=caf\xe9' is not in UTF-8")
+    assert whole(files)
+
+
+@LINUX
+def test_a_directory_whose_name_is_not_utf_8(command: Command, files: Path) -> None:
+    assert command("run", "small.toml", "--out", "caf\udce9").returncode == 0
+    assert (files / "caf\udce9" / "report.html").is_file()
+
+
+def test_a_byte_order_mark_is_read_by_every_command(command: Command, files: Path) -> None:
+    (files / "small.toml").write_text("\ufeff" + SCENARIO.replace("[[flow]]", "[record]\npackets = true\n[[flow]]", 1),
+                                      encoding="utf-8")  # fmt: skip
+    for words in ("run small.toml --out out", "compare reno --scenario small.toml", "verify out"):
+        done = command(*words.split())
+        assert done.returncode == 0, done.stderr
+
+
+@POSIX
+def test_a_link_to_nothing_is_no_place_for_results(command: Command, files: Path) -> None:
+    """Regression: the message named a hidden file."""
+    (files / "out").symlink_to("nowhere")
+    refused(command("run", "small.toml", "--out", "out"), "out: it is a link to nowhere, which is not there")
+
+
+@LINUX
+def test_standard_input_is_a_scenario(files: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "selfclock", "run", "-", "--out", "out"], input=SCENARIO,
+        cwd=files, capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("first", [("compare", "reno", "--duration", "1s"), ("run", "small.toml")])
+def test_a_sweep_says_what_it_replaces(command: Command, files: Path, first: tuple[str, ...]) -> None:
+    """Regression: the comparison was gone, and nothing was said."""
+    assert command(*first, "--out", "out", "--format", "").returncode == 0
+    done = command("sweep", "grid.toml", "--out", "out", "--format", "")
+    assert done.returncode == 0
+    assert done.stderr.startswith("note: out holds another result, which this one replaces: ")
+    assert not list((files / "out").glob("*-flows.parquet"))
+    # The runs of a sweep stay.
+    assert command("sweep", "grid.toml", "--out", "out", "--format", "").stderr == ""
+
+
+def test_a_twin_replaces_an_earlier_result_whole(command: Command, files: Path) -> None:
+    """Regression: summary.json and flows.parquet of a run stayed beside the report of a twin."""
+    assert command("run", "small.toml", "--out", "out", "--format", "").returncode == 0
+    with save.staged(files / "out") as aside:
+        (aside / "report.html").write_text("", encoding="utf-8")
+        write_document(aside, Document("twin.json", {}, "digest", {}))
+    assert sorted(path.name for path in (files / "out").iterdir()) == ["report.html", "twin.json"]
+    assert "twin.json of " in (replaced(files / "out", "summary.json", "other") or "")
 
 
 def test_what_a_killed_process_left_is_removed(command: Command, files: Path) -> None:

@@ -36,6 +36,7 @@ def test_a_table_a_figure_and_tables(selfclock: Command, tmp_path: Path) -> None
         assert word in done.stdout
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
         "compare.json",
+        "runs.csv",
         "report.html",
         "reno-flows.parquet",
         "reno-links.parquet",
@@ -61,7 +62,7 @@ def test_json_has_a_summary_per_algorithm(selfclock: Command) -> None:
         (("renoo",), ["renoo", "did you mean 'reno'?"]),
         (("cubic+renoo",), ["cubic+renoo", "hystart++"]),
         ((), ["altcp", "adaptive"]),
-        (("reno", "--rate", "10"), ["rate", "10", "100 Mbps"]),
+        (("reno", "--rate", "10"), ["rate", "10", 'such as "10 Mbps"']),
         (("reno", "--rate", "10 furlong"), ["furlong", "Mbps"]),
         (("reno", "--buffer", "3"), ["buffer", "1 bdp"]),
         (("reno", "--flows", "0"), ["flows"]),

@@ -230,7 +230,7 @@ def test_another_result_in_the_same_directory_is_replaced_whole_and_said(command
     assert not left & {"packets.parquet"}
     compared = command("compare", "reno", "--duration", "1s", "--rate", "5Mbps", "--out", results, "--format", "")
     assert "note: " in compared.stderr
-    names = {"compare.json", "report.html", "reno-flows.parquet", "reno-links.parquet", "mine.txt"}
+    names = {"compare.json", "runs.csv", "report.html", "reno-flows.parquet", "reno-links.parquet", "mine.txt"}
     assert {path.name for path in results.iterdir()} == names
 
 

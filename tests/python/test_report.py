@@ -82,7 +82,7 @@ def test_bars_scales_marks_and_words() -> None:
     panel.y.log, panel.y.low, panel.y.high = True, 1, 1000
     panel.bars([0, 1], [9, 99], base=1, width=0.5, colour="#009E73")
     panel.rule("y", 50, colour="#000000")
-    panel.text(1.5, 100, r"$r^2 = \alpha$")
+    panel.text(1.5, 100, r"$r^2 = \alpha$ <b>")
     made = chart(figure)
     [bars] = made.traces
     assert (bars["type"], bars["base"], list(bars["y"])) == ("bar", 1, [9, 99])
@@ -91,7 +91,7 @@ def test_bars_scales_marks_and_words() -> None:
     [mark] = made.layout["shapes"]
     assert (mark["xref"], mark["y0"], mark["y1"]) == ("x domain", 50, 50)
     [words] = made.layout["annotations"]
-    assert (words["text"], words["y"]) == ("r<sup>2</sup> = α", 2)
+    assert (words["text"], words["y"]) == (r"$r^2 = \alpha$ &lt;b&gt;", 2)
 
 
 def test_a_logarithmic_axis_of_few_powers_of_ten_has_ticks_between_them() -> None:

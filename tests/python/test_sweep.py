@@ -139,6 +139,9 @@ def test_the_figure_has_a_line_for_each_of_the_other_settings(tmp_path: Path) ->
             if any(halves):
                 stroke = next(each for each in strokes if each.colour == line.colour)
                 assert (stroke.high - stroke.low) / 2 == pytest.approx(halves)
+                # Side by side: neither covers the other's.
+                assert stroke.x.tolist() == pytest.approx([1, 4, 16], rel=0.02)
+                assert all((stroke.x < line.x) == (number == 0))
     along = drawn.column[-1].x
     assert (along.log, along.label, list(along.names)) == (True, "queue (bdp)", [1, 4, 16])
     words = sc.sweep(sc.Grid.over(network, {"flow.*.congestion_control": ["reno", "cubic"]}), tmp_path / "words")

@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -120,10 +121,27 @@ def app() -> None:
     """A laboratory for congestion control."""
 
 
+def _open_streams() -> None:
+    """Write to nowhere what has no stream: cron jobs and daemons close standard output or error.
+
+    The numbers of closed streams are taken first, so that no file of results gets one.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115  open to the end
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line: these arguments, or those of the process."""
     if arguments is None:
         interrupts.raise_exceptions()
+        _open_streams()
     if arguments is None and not sys.flags.utf8_mode and sys.getfilesystemencoding() == "ascii":
         # In a non-ASCII-capable locale neither arguments nor file names could contain other
         # letters.

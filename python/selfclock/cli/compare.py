@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ import click
 from selfclock import file_hints
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queues
-from selfclock.cli.layout import columns_of, print_table
+from selfclock.cli.layout import columns_of, console, print_table, stacked
 from selfclock.cli.messages import hinted, note, print_document, print_written
 from selfclock.cli.options import (
     PATH,
@@ -31,6 +32,7 @@ from selfclock.compare import MOST_SEEDS, compare
 from selfclock.compare.scenarios import BUFFER, DURATION, ECN, FLOWS, RATE, RTT
 from selfclock.custom import load_algorithms
 from selfclock.documents import comparison_document
+from selfclock.formatting import plural
 from selfclock.progress import progress_bar
 from selfclock.provenance import replaced
 from selfclock.report.publish import publish_comparison
@@ -136,9 +138,14 @@ def command(
     if as_json:
         print_written(directory / "compare.json")
         return
-    sys.stdout.write(f"{comparison.path}\n\n")
-    columns = columns_of(comparison.table())
-    print_table([replace(column, spare=SPARE.get(column.heading, 0)) for column in columns])
+    runs = plural(len(comparison.seeds), "seed")
+    sys.stdout.write(f"{comparison.path}, {runs}\n")
+    screen = console()
+    for each in comparison.tables():
+        columns = [replace(column, spare=SPARE.get(column.heading, 0)) for column in columns_of(each)]
+        sys.stdout.write("\n")
+        print_table(stacked(columns, screen.width), screen)
+        sys.stdout.write(f"{textwrap.fill(each.caption, screen.width)}\n")
     sys.stdout.write(f"\nReport: {written}\n")
 
 

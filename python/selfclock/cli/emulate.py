@@ -13,8 +13,18 @@ from click.exceptions import Exit
 from selfclock import file_hints
 from selfclock._core import EmulationError, ScenarioError
 from selfclock.cli.messages import FAILED, UsageError, fail, hinted, note
-from selfclock.cli.options import PATH, format_option, lateness_options, out_option, seed_option, set_option, span
+from selfclock.cli.options import (
+    PATH,
+    algorithm_option,
+    format_option,
+    lateness_options,
+    out_option,
+    seed_option,
+    set_option,
+    span,
+)
 from selfclock.cli.tables import print_summary
+from selfclock.custom import load_algorithms
 from selfclock.emulate import sysctl
 from selfclock.emulate.addresses import emulated_hosts, named
 from selfclock.emulate.commands import commands
@@ -61,6 +71,7 @@ EXAMPLES = (
 @lateness_options
 @click.option("--live/--no-live", default=None, help="Show a status line.  [default: unless the command is a shell]")
 @click.option("--clean", "tidy", is_flag=True, help="Undo the changes of a killed emulation with --internet, and exit.")
+@algorithm_option
 @format_option
 def command(
     scenario: Path | None,
@@ -79,6 +90,7 @@ def command(
     worst: str,
     live: bool | None,
     tidy: bool,
+    algorithm_files: Sequence[Path],
     formats: str,
 ) -> None:  # fmt: skip
     """The run ends with the last command, whose exit status is returned. Tables go to standard error."""
@@ -90,6 +102,7 @@ def command(
     if internet and outside is None:
         raise UsageError("--internet: needs --outside NAME, the host that is this machine")
     kinds = parse_formats(formats)
+    load_algorithms(*algorithm_files)
     loaded = _loaded(scenario, [*overrides, *(["record.packets=true"] if record else [])], seed)
     hosts = emulated_hosts(loaded) if outside is None else emulated_hosts(loaded, free_network())
     chosen = commands(words, host, hosts)
@@ -112,7 +125,7 @@ def command(
     except EmulationError as error:
         fail(str(error), FAILED)
     with contextlib.redirect_stdout(sys.stderr):
-        print_summary(result.summary, result.scenario.network, directory / "summary.json")
+        print_summary(result.summary, result.scenario, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
     note(*result.summary["emulation"]["notes"])
     wrong = complaint(result)

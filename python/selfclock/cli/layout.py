@@ -39,7 +39,8 @@ class Column:
     @property
     def width(self) -> int:
         """Letters of its widest line."""
-        return max(map(_letters, [*self.heading.split("\n"), *self.cells]), default=0)
+        lines = [line for text in (self.heading, *self.cells) for line in text.split("\n")]
+        return max(map(_letters, lines), default=0)
 
     def least(self, letters: int) -> int:
         """Return the smallest width at which names and texts have at least this many letters."""
@@ -86,6 +87,13 @@ def elided(name: str, width: int) -> str:
         else:
             end = letter + end
     return f"{begin}…{end}"
+
+
+def stacked(columns: Sequence[Column], width: int) -> list[Column]:
+    """Return the columns, with each interval below its mean if they do not fit this width side by side."""
+    if _sum([column.width for column in columns]) <= width:
+        return list(columns)
+    return [replace(column, cells=[cell.replace(" ± ", "\n± ") for cell in column.cells]) for column in columns]
 
 
 def fitted(columns: Sequence[Column], width: int) -> list[Column]:

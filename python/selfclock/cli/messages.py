@@ -13,6 +13,7 @@ from click.exceptions import Exit
 from selfclock import interrupts
 from selfclock._core import RunError, ScenarioError
 from selfclock.errors import BadInputError, WorkError
+from selfclock.provenance import escaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -87,6 +88,8 @@ def guarded(work: Callable[P, None]) -> Callable[P, None]:
             # The reader has closed the pipe; Python would complain again when closing the stream.
             sys.stdout = None
             raise Exit(FAILED) from None
+        except UnicodeEncodeError as error:
+            fail(f"'{escaped(error.object)}' is not in UTF-8; names and values are", BAD_USAGE)
         except OSError as error:
             fail(f"{error.filename or 'input or output'}: {error.strerror or error}", BAD_USAGE)
         except MemoryError:

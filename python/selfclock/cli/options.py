@@ -19,8 +19,17 @@ if TYPE_CHECKING:
 
     Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
+
+class _File(click.Path):
+    """A file; "-" is standard input."""
+
+    def convert(self, value: str | PathLike[str], param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        """Return the path."""
+        return Path("/dev/stdin" if str(value) == "-" else super().convert(value, param, ctx))  # type: ignore[arg-type]
+
+
 #: A file or a directory, which need not exist; shells complete it.
-PATH = click.Path(path_type=Path)
+PATH = _File(path_type=Path)
 
 
 class _Directory(click.Path):

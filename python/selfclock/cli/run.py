@@ -115,7 +115,7 @@ def command(
     if as_json:
         print_written(directory / "summary.json")
     else:
-        print_summary(result.summary, result.scenario.network, directory / "summary.json")
+        print_summary(result.summary, result.scenario, directory / "summary.json")
         sys.stdout.write(f"\nReport: {directory / 'report.html'}\n")
 
 

@@ -27,8 +27,9 @@ from selfclock.cli.tables import MOST_SHOWN, say_more
 from selfclock.custom import load_algorithms
 from selfclock.formatting import plural
 from selfclock.progress import progress_bar
+from selfclock.provenance import replaced
 from selfclock.report.publish import publish_sweep
-from selfclock.save import check_writable, parse_formats
+from selfclock.save import SWEEP_FILES, check_writable, parse_formats
 from selfclock.sweep import Grid, Sweep, sweep
 from selfclock.sweep.dataset import EARLIER
 from selfclock.sweep.measures import MEASURES, USUAL, chosen
@@ -89,7 +90,11 @@ def command(
         raise hinted(error, file_hints.for_sweep(grid)) from None
     directory = out or Path("results") / loaded.name
     check_writable(directory, sweep=True)
-    note(*loaded.notes)
+    # The runs of a sweep stay; any other result there is replaced.
+    there = (
+        None if any((directory / name).exists() for name in SWEEP_FILES) else replaced(directory, "summary.json", "")
+    )
+    note(*loaded.notes, there)
     with progress_bar(loaded.name) as progress:
         found = sweep(loaded, directory, on=on, threads=threads, retry=retry, measures=shown, progress=progress)
     if found.set_aside:

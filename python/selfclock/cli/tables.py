@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING
 
 from selfclock import formatting
 from selfclock.cli.layout import Column, print_table
+from selfclock.scenario.drops import remarks
 from selfclock.units import RATES, fitting, written
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from selfclock.network import Network
     from selfclock.result import FlowSummary, LinkSummary, Summary
+    from selfclock.scenario import Scenario
 
 #: Maximum number of rows; the result's files contain all.
 MOST_SHOWN = 20
 
 
-def print_summary(summary: Summary, network: Network, document: Path) -> None:
+def print_summary(summary: Summary, scenario: Scenario, document: Path) -> None:
     """Print the tables of a run from its document."""
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
@@ -39,9 +40,10 @@ def print_summary(summary: Summary, network: Network, document: Path) -> None:
     sys.stdout.write("\n")
     # The most important of many links.
     busiest = sorted(range(len(links)), key=lambda number: -links[number]["utilization"])[:MOST_SHOWN]
-    changed = network.changed_rates(summary["simulated_s"])
+    changed = scenario.network.changed_rates(summary["simulated_s"])
     print_table(link_columns([links[number] for number in sorted(busiest)], changed))
     say_more(len(links), "link", document, more="less busy")
+    sys.stdout.write("".join(f"{said}\n" for said in remarks(scenario, links)[:MOST_SHOWN]))
     connected = [flow for flow in flows if flow["connections"] is not None]
     if connected:
         sys.stdout.write("\n")

@@ -12,7 +12,16 @@ from click.exceptions import Exit
 from selfclock._core import EmulationError
 from selfclock.cli.layout import Column, print_table
 from selfclock.cli.messages import FAILED, fail, note, print_written
-from selfclock.cli.options import PATH, json_option, lateness_options, out_option, seed_option, set_option, span
+from selfclock.cli.options import (
+    PATH,
+    algorithm_option,
+    json_option,
+    lateness_options,
+    out_option,
+    seed_option,
+    set_option,
+    span,
+)
 from selfclock.custom import load_algorithms
 from selfclock.kernel.twin import TwinSettings, twin
 from selfclock.kernel.twin.tables import apart, cells
@@ -34,7 +43,8 @@ if TYPE_CHECKING:
 @click.option(
     "--own", metavar="NAME", help="Kernel algorithm for every flow.  [default: by the name of each flow's algorithm]"
 )
-@click.option("--load", "files", type=PATH, multiple=True, metavar="FILE.py", help="Python file of an algorithm.")
+@algorithm_option
+@click.option("--load", "files", type=PATH, multiple=True, metavar="FILE.py", hidden=True)
 @lateness_options
 @out_option
 @json_option
@@ -44,6 +54,7 @@ def twin_command(
     seed: int | None,
     lasts: str | None,
     own: str | None,
+    algorithm_files: Sequence[Path],
     files: Sequence[Path],
     p99: str,
     worst: str,
@@ -54,7 +65,8 @@ def twin_command(
 
     Real TCP runs under the scenario's algorithm and under the kernel's own.
     """
-    load_algorithms(*files)
+    # `--load` was its name up to 0.1.
+    load_algorithms(*algorithm_files, *files)
     settings = [*overrides, *([] if lasts is None else [f'duration="{lasts}"'])]
     loaded = Scenario.load(scenario, settings)
     loaded = loaded if seed is None else loaded.with_seed(seed)

@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING
 from selfclock import alike, notebook, repeats
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queue as discipline
-from selfclock.compare.measures import Estimates, Measures, estimates, measure
+from selfclock.arguments import items, whole
+from selfclock.compare.differences import Differences, differences
+from selfclock.compare.measures import CONFIDENCE, Estimates, Measures, estimates, measure
 from selfclock.compare.scenarios import check_ecn, distinct, of_scenario, on_dumbbell, with_queue
-from selfclock.compare.table import table
+from selfclock.compare.table import compared, others, table
+from selfclock.export import Row, rows, to_csv, to_latex
+from selfclock.formatting import plural
+from selfclock.plain_text import as_text
 from selfclock.runs import run_many
+from selfclock.scenario.drops import said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +28,8 @@ if TYPE_CHECKING:
     from selfclock.page_parts import Table
     from selfclock.result import Result
     from selfclock.scenario import Scenario
+    from selfclock.scenario.link import Limit
+    from selfclock.scenario.quantity import Rate, Time
 
 __all__ = ["Comparison", "Estimates", "Measures", "compare"]
 
@@ -32,7 +40,7 @@ WITHOUT_MARKS, MARKED = "without accurate ECN", " (a comparison: --ecn auto --qu
 MOST_SEEDS = 1000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison:
     """The runs of a comparison, in the order in which the algorithms were named."""
 
@@ -62,14 +70,64 @@ class Comparison:
     @cached_property
     def estimates(self) -> list[Estimates]:
         """One row per algorithm: means over the seeds, with 95 % confidence intervals."""
-        return estimates(self.measures)
+        return estimates(self.measures, self.flows)
+
+    @cached_property
+    def differences(self) -> list[Differences]:
+        """Each algorithm but the first minus the first, seed by seed: means with 95 % confidence intervals."""
+        return differences(self.measures, CONFIDENCE)
+
+    @property
+    def confidence(self) -> float:
+        """Probability that an interval covers the mean."""
+        return CONFIDENCE
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of each algorithm's runs."""
+        return [result.scenario.seed for result in next(iter(self.runs.values()))]
+
+    @cached_property
+    def _link(self) -> str:
+        return said_of(self.scenarios[0], self.link)
 
     def table(self, *, room: bool = False) -> Table:
         """Return the measures as texts; with `room` no heading is short."""
-        return table(self.estimates, self.link, room=room)
+        return table(self.estimates, self._link, room=room)
+
+    def tables(self, *, room: bool = False) -> list[Table]:
+        """Return the measures, those of the flows that are not compared, and the differences from the first algorithm.
+
+        There are others only if a scenario has more flows than are compared, and differences only
+        of several seeds.
+        """
+        found = [self.table(room=room), others(self.estimates), compared(self.differences, self.seeds)]
+        return [each for each in found if each.rows]
+
+    def rows(self) -> list[Row]:
+        """Return a row for each algorithm, seed and flow, with numbers in base units: for any tool of statistics.
+
+        >>> import pandas as pd, selfclock as sc  # doctest: +SKIP
+        >>> pd.DataFrame(sc.compare(["reno", "cubic"], seeds=3).rows())  # doctest: +SKIP
+        """
+        return rows(self.measures, self.flows)
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return `rows` as CSV, and write them to a file if one is named."""
+        return to_csv(self.rows(), path)
+
+    def to_latex(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table as LaTeX, a `tabular` with the rules of booktabs, and write it to a file if one is named."""
+        return to_latex(self.table(room=True), path)
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(self.runs)}: {self.path}, {plural(len(self.seeds), 'seed')}>"
+
+    def __str__(self) -> str:
+        return as_text(self.path, self.tables())
 
     def _repr_html_(self) -> str:
-        return notebook.shown(self.path, [self.table()], self.figure())
+        return notebook.shown(self.path, self.tables(), self.figure())
 
     def figure(self) -> Figure:
         """Return window, goodput, RTT and queue, one column per algorithm; each row has one scale.
@@ -85,6 +143,12 @@ class Comparison:
         from selfclock.compare.figures import scatter  # noqa: PLC0415
 
         return scatter(self.path, self.measures)
+
+    def distribution(self, measure: str = "goodput_bps") -> Figure:
+        """Return the empirical distribution of a measure over the seeds, a line for each algorithm."""
+        from selfclock.compare.figures import distribution  # noqa: PLC0415
+
+        return distribution(self.path, self.measures, measure)
 
     @property
     def scenarios(self) -> list[Scenario]:
@@ -113,11 +177,11 @@ class Comparison:
 
 def compare(
     names: Iterable[str],
-    rate: str | None = None,
-    rtt: str | None = None,
-    buffer: str | None = None,
+    rate: Rate | str | None = None,
+    rtt: Time | str | None = None,
+    buffer: Limit | None = None,
     flows: int | None = None,
-    duration: str | None = None,
+    duration: Time | str | None = None,
     *,
     scenario: Scenario | str | PathLike[str] | None = None,
     overrides: Sequence[str] = (),
@@ -150,10 +214,10 @@ def compare(
     >>> [row["algorithm"] for row in comparison.measures]
     ['reno', 'cubic:beta=0.8']
     """
-    if not 1 <= seeds <= MOST_SEEDS:
-        raise ScenarioError(f"seeds: {seeds:,} is out of range; allowed: 1 to {MOST_SEEDS:,}")
+    seeds = whole(seeds, "seeds", 1, MOST_SEEDS)
     check_ecn(ecn)
     labels = distinct(names)
+    overrides, flow = items(overrides, "overrides"), items(flow, "flow")
     if scenario is None:
         if flow:
             raise ScenarioError("flow: names flows of a scenario; give one with --scenario FILE")

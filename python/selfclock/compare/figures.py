@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import panels, style, units
+from selfclock.errors import BadInputError
 from selfclock.figure import Band, Figure, Line, Rule
+from selfclock.names import unknown
 from selfclock.traces import Traces
 
 if TYPE_CHECKING:
@@ -26,6 +28,17 @@ MOST_NAMES = 10
 
 #: Window, goodput, delay, queue.
 ROWS = 4
+
+#: Measures whose distribution is drawn: words, units, and the usual unit.
+DISTRIBUTED: dict[str, tuple[str, tuple[units.Unit, ...], str]] = {
+    "goodput_bps": ("goodput", units.RATES, "Mbit/s"),
+    "rtt_mean_s": ("mean RTT", units.TIMES, "ms"),
+    "rtt_p95_s": ("95th percentile of the RTT", units.TIMES, "ms"),
+    "retransmitted_segments": ("retransmitted", (), "segments"),
+    "queue_mean_packets": ("mean queue", (), "packets"),
+    "completion_mean_s": ("completed after", units.TIMES, "s"),
+    "jain": ("Jain's index", (), ""),
+}
 
 #: Two points have a line, not an ellipse.
 FEWEST_RUNS = 3
@@ -128,6 +141,25 @@ def scatter(title: str, rows: Sequence[Measures]) -> Figure:
             )
     _room(panel.x, [(row["rtt_p95_s"] or 0.0) / delay.size for row in known])
     _room(panel.y, [row["goodput_bps"] / rate.size for row in known])
+    return figure
+
+
+def distribution(title: str, rows: Sequence[Measures], measure: str) -> Figure:
+    """Return the empirical distribution of a measure over the seeds: for each algorithm the share of runs up to it."""
+    if measure not in DISTRIBUTED:
+        raise BadInputError(unknown("measure", measure, list(DISTRIBUTED)))
+    words, units_of, usual = DISTRIBUTED[measure]
+    known = [(row["algorithm"], row[measure]) for row in rows if row[measure] is not None]  # type: ignore[literal-required]
+    unit = units.fitting(units_of, [[value for _, value in known]], usual=usual) if units_of else units.Unit(1.0, usual)
+    figure = Figure(title=title, x=f"{words} ({unit.name})" if unit.name else words, y="share of the runs", height=3.6)
+    panel = figure.panel
+    panel.y.low, panel.y.high = 0.0, 1.0
+    for label, look in style.looks(row["algorithm"] for row in rows).items():
+        values = np.sort([value for algorithm, value in known if algorithm == label]) / unit.size
+        if len(values):
+            shares = np.arange(len(values) + 1) / len(values)
+            panel.line(np.concatenate([values[:1], values]), shares, colour=look.colour, dash=look.line, step="after",
+                       label=label)  # fmt: skip
     return figure
 
 

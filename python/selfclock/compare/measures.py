@@ -39,6 +39,8 @@ class Measures(Summary):
     timeouts: int
     #: Of the link, without the packet in service.
     queue_mean_packets: float
+    #: Packets lost at the link: in its queue, on its wire, or by a router mechanism before it.
+    drops: int
     #: Packets that the link marked.
     ce_marks: int
     #: Mean over completed flows with a size, and completed short connections.
@@ -50,13 +52,18 @@ class Estimates(TypedDict):
 
     algorithm: str
     measures: dict[str, Estimate]
+    #: Of each flow whose algorithm is not compared, by its name.
+    others: dict[str, dict[str, Estimate]]
 
 
 #: Measures estimated over the seeds.
 ESTIMATED = (
     "goodput_bps", "utilization", "jain", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "timeouts",
-    "queue_mean_packets", "ce_marks", "completion_mean_s",
+    "queue_mean_packets", "drops", "ce_marks", "completion_mean_s",
 )  # fmt: skip
+
+#: Measures of the flows that are not compared; UDP has no round-trip times.
+OTHERS = ("goodput_bps", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "completion_s")
 
 
 def measure(label: str, summary: Summary, link: str, compared: Sequence[str]) -> Measures:
@@ -75,27 +82,43 @@ def measure(label: str, summary: Summary, link: str, compared: Sequence[str]) ->
         retransmitted_segments=sum(flow["retransmitted_segments"] for flow in flows),
         timeouts=sum(flow["timeouts"] for flow in flows),
         queue_mean_packets=measured["queue_mean_packets"],
+        drops=measured["drops"],
         ce_marks=measured["ce_marks"],
         completion_mean_s=weighted_mean([part for flow in flows for part in _completions(flow)]),
         **summary,
     )
 
 
-def estimates(rows: Iterable[Measures]) -> list[Estimates]:
-    """Return means and intervals over the runs of each algorithm, in the order of the rows."""
+def estimates(rows: Iterable[Measures], compared: Sequence[str] = ()) -> list[Estimates]:
+    """Return means and intervals over the runs of each algorithm, in the order of the rows.
+
+    All flows but those `compared` are the others; without any, there are none.
+    """
     by_algorithm: dict[str, list[Measures]] = {}
     for row in rows:
         by_algorithm.setdefault(row["algorithm"], []).append(row)
     found = []
     for algorithm, own in by_algorithm.items():
         independent = sameness([Trace.of(row) for row in own]) is Sameness.DIFFERENT
-        measures = {}
-        for name in ESTIMATED:
-            values = [float(row[name]) for row in own if row[name] is not None]  # type: ignore[literal-required]
-            if values:
-                deviation = stdev(values) if len(values) > 1 else None
-                measures[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE, independent=independent)
-        found.append(Estimates(algorithm=algorithm, measures=measures))
+        measures = _over_seeds(own, ESTIMATED, independent=independent)
+        by_flow: dict[str, list[FlowSummary]] = {}
+        for flow in (flow for row in own for flow in row["flows"] if compared and flow["name"] not in compared):
+            by_flow.setdefault(flow["name"], []).append(flow)
+        others = {name: _over_seeds(flows, OTHERS, independent=independent) for name, flows in by_flow.items()}
+        found.append(Estimates(algorithm=algorithm, measures=measures, others=others))
+    return found
+
+
+def _over_seeds(
+    runs: Sequence[Measures] | Sequence[FlowSummary], names: Iterable[str], *, independent: bool
+) -> dict[str, Estimate]:
+    """Return the estimates of the measures that any run has."""
+    found = {}
+    for name in names:
+        values = [float(run[name]) for run in runs if run[name] is not None]  # type: ignore[literal-required]
+        if values:
+            deviation = stdev(values) if len(values) > 1 else None
+            found[name] = estimate(fmean(values), deviation, len(values), CONFIDENCE, independent=independent)
     return found
 
 

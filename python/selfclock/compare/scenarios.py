@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from selfclock._core import ScenarioError
 from selfclock.algorithms import algorithms, control, queue
+from selfclock.arguments import items
 from selfclock.names import unknown
 from selfclock.scenario import Scenario
 from selfclock.scenario.build import dumbbell
+from selfclock.scenario.drops import policed_bps
+from selfclock.scenario.link import read_limit
+from selfclock.scenario.quantity import Rate, Time, one
+from selfclock.scenario.table import plain
 from selfclock.scenario.toml import to_toml_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
+
+    from selfclock.scenario.link import Limit
 
 #: The default path.
 RATE, RTT, BUFFER, FLOWS, DURATION = "100 Mbps", "40 ms", "1 bdp", 1, "60 s"
@@ -48,9 +53,10 @@ class Path:
 
     @property
     def link(self) -> str:
-        """The measured link: the tightest on the path of the compared flows."""
+        """The measured link: the tightest on the path of the compared flows, by its rate or that of its policer."""
         network = self.scenario.network
-        return network.tightest([flow for flow in network.flows if flow.name in self.flows]).name
+        own = [flow for flow in network.flows if flow.name in self.flows]
+        return network.tightest(own, policed_bps(self.scenario)).name
 
     def with_overrides(self, overrides: Sequence[str]) -> Path:
         """Return the path with other values."""
@@ -66,7 +72,7 @@ class Path:
         if ecn is None:
             return changed
         wanted = _ecn_of(table) if ecn == "auto" else ecn
-        flows = _document(changed)["flow"]
+        flows = changed.document["flow"]
         own = [place for place in self.tables if "ecn" in flows[place].get("transport", {})]
         paths = ["transport.ecn", *(f"flow.{place}.transport.ecn" for place in own)]
         try:
@@ -77,11 +83,11 @@ class Path:
 
 
 def on_dumbbell(
-    rate: str | None,
-    rtt: str | None,
-    buffer: str | None,
+    rate: Rate | str | None,
+    rtt: Time | str | None,
+    buffer: Limit | None,
     flows: int | None,
-    duration: str | None,
+    duration: Time | str | None,
     *,
     seed: int,
     queue: str | None = None,
@@ -93,18 +99,17 @@ def on_dumbbell(
     """
     limit = "" if queue is not None and buffer is None else f", buffer {buffer or BUFFER}"
     rate, rtt, buffer, duration = rate or RATE, rtt or RTT, buffer or BUFFER, duration or DURATION
-    flows = FLOWS if flows is None else flows
-    if not isinstance(flows, int) or isinstance(flows, bool):
-        raise ScenarioError(f"flows: {flows!r} is not a number of flows; write a whole number such as 2")
-    if flows < 1:
-        raise ScenarioError(f"flows: {flows} is not a number of flows; there must be 1 or more")
-    for argument, quantity, example in (("rate", rate, RATE), ("rtt", rtt, RTT), ("buffer", buffer, BUFFER),
-                                        ("duration", duration, DURATION)):  # fmt: skip
-        if not re.fullmatch(r"\s*[0-9]+(\.[0-9]+)?\s*[^\W\d].*|unlimited", quantity):
-            raise ScenarioError(f"{argument}: {quantity!r} is not a number with a unit, such as {example!r}")
-    made = dumbbell(rate, rtt, buffer, [{"count": flows, "start_jitter": rtt, "overhead": OVERHEAD}],
+    count = plain(FLOWS if flows is None else flows)
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise ScenarioError(f"flows: {count!r} is not a number of flows; write a whole number such as 2")
+    if count < 1:
+        raise ScenarioError(f"flows: {count} is not a number of flows; there must be 1 or more")
+    for argument, value, kind in (("rate", rate, Rate), ("rtt", rtt, Time), ("duration", duration, Time)):
+        one(value, kind, argument)
+    read_limit(buffer, "buffer")
+    made = dumbbell(rate, rtt, buffer, [{"count": count, "start_jitter": rtt, "overhead": OVERHEAD}],
                     duration=duration, seed=seed, name="compare")  # fmt: skip
-    title = f"{rate}, {rtt}{limit}, {flows} flow{'s' if flows > 1 else ''}, {duration}"
+    title = f"{rate}, {rtt}{limit}, {count} flow{'s' if count > 1 else ''}, {duration}"
     return Path(made, title, (0,), tuple(made.flow_names), unnamed=True)
 
 
@@ -113,7 +118,7 @@ def of_scenario(
     overrides: Sequence[str],
     flows: Sequence[str],
     *,
-    duration: str | None,
+    duration: Time | str | None,
     seed: int | None,
 ) -> Path:
     """Return the path of a scenario or a file; the algorithm of all its TCP flows is compared, or of those named."""
@@ -140,7 +145,7 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     kept.
     """
     discipline = queue(word)
-    network: dict[str, Any] = _document(path.scenario)["network"]
+    network: dict[str, Any] = path.scenario.document["network"]
     place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
     if place is None:
         place = f"network.link.{_position(network['link'], path.link)}"
@@ -166,7 +171,7 @@ def check_ecn(ecn: str | None) -> None:
 
 def distinct(names: Iterable[str]) -> list[str]:
     """Return the names; at least one, each a known algorithm and named once."""
-    found = list(names)
+    found = items(names, "algorithms")
     for position, name in enumerate(found):
         if name in found[:position]:
             raise ScenarioError(f"algorithm: {name!r} is named twice; it would be the same run")
@@ -185,14 +190,10 @@ def _ecn_of(table: dict[str, object]) -> str:
     return _ECN_OF[marks]
 
 
-def _document(scenario: Scenario) -> dict[str, Any]:
-    return tomllib.loads(scenario.text)
-
-
 def _flow_tables(scenario: Scenario) -> dict[int, set[str]]:
     """The names of the flows of each `[[flow]]` table that is TCP: its own, and those of its copies."""
     found = {}
-    for index, table in enumerate(_document(scenario)["flow"]):
+    for index, table in enumerate(scenario.document["flow"]):
         base, copies = table.get("name", f"flow{index + 1}"), table.get("count", 1)
         if table.get("protocol", "tcp") != "udp":
             found[index] = {base, *(f"{base}-{copy + 1}" for copy in range(copies) if copies > 1)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from typing import TYPE_CHECKING, Any
 
 from selfclock.emulate.tun import MTU
@@ -25,7 +24,7 @@ _IP_BYTES = 20
 
 def notes(scenario: Scenario, defaults: Mapping[str, str]) -> list[str]:
     """Return what to say about keys of the file that do not act; `defaults` are the hosts' congestion controls."""
-    table = tomllib.loads(scenario.text)
+    table = scenario.document
     keys = ", ".join(dict.fromkeys(_keys(table)))
     names = " and ".join(dict.fromkeys(defaults.values())) or "unknown"
     said = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from selfclock.emulate.capture_order import sort
 from selfclock.emulate.session import Files, Session
 from selfclock.result import Result
 from selfclock.save import PACKETS, captures, metadata
@@ -34,6 +35,9 @@ def emulate(
         taps = tuple((node, directory / file) for _, node, file in captures(scenario, ["host"]))
         files = Files((directory / PACKETS, list(metadata(scenario).items())), taps)
     found = Session(scenario, hosts, commands, settings, files).run()
+    for _, capture in files.captures:
+        if capture.exists():
+            sort(capture)
     seen = scenario.emulated(found.outcome)
     return Result(seen, found.outcome, directory and directory / PACKETS), found.status
 

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from selfclock import formatting, notebook
 from selfclock._core import VERSION, ScenarioError
+from selfclock.arguments import items
 from selfclock.evaluate.judge import Judged, Verdict, not_applicable
 from selfclock.evaluate.rows import ROWS
 from selfclock.evaluate.runs import Lab
 from selfclock.evaluate.subject import Subject
 from selfclock.names import unknown
 from selfclock.page_parts import Table
+from selfclock.plain_text import as_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -110,7 +112,7 @@ def _finite(value: float | None) -> float | None:
     return value if value is not None and math.isfinite(value) else None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scorecard:
     """The rows' findings about an algorithm."""
 
@@ -136,7 +138,8 @@ class Scorecard:
             rows=[line.document() for line in self.lines],
         )
 
-    def _repr_html_(self) -> str:
+    def table(self) -> Table:
+        """Return the rows as texts: values of the algorithm and its baselines, and the verdict."""
         rows = [
             [line.row.id, line.row.title.split(":")[0], formatting.number(line.found.value, line.row.unit),
              *(formatting.number(None if other is None else other.value) for other in others), line.found.verdict]
@@ -144,7 +147,17 @@ class Scorecard:
             for others in [[line.baselines.get(each.label) for each in self.baselines]]
         ]  # fmt: skip
         columns = ["row", "test", "value", *(each.label for each in self.baselines), "verdict"]
-        return notebook.shown(f"Scorecard of {self.algorithm}", [Table("", "", columns, rows)])
+        return Table("", "", columns, rows, texts=2)
+
+    def __repr__(self) -> str:
+        against = ", ".join(each.label for each in self.baselines)
+        return f"<Scorecard of {self.algorithm} against {against}: {formatting.plural(len(self.lines), 'row')}>"
+
+    def __str__(self) -> str:
+        return as_text(f"Scorecard of {self.algorithm}", [self.table()])
+
+    def _repr_html_(self) -> str:
+        return notebook.shown(f"Scorecard of {self.algorithm}", [self.table()])
 
     def failures(self, row: Row) -> list[str]:
         """Return a sentence for each connection of a row that failed."""
@@ -160,7 +173,7 @@ def evaluate(
     algorithm: str,
     against: Iterable[str] = BASELINES,
     *,
-    rows: Sequence[str] = (),
+    rows: Iterable[str] = (),
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> Scorecard:
@@ -182,7 +195,7 @@ def evaluate_all(
     algorithms: Sequence[str],
     against: Iterable[str] = BASELINES,
     *,
-    rows: Sequence[str] = (),
+    rows: Iterable[str] = (),
     threads: int | None = None,
     progress: Callable[[float], object] | None = None,
 ) -> list[Scorecard]:
@@ -200,7 +213,8 @@ def evaluate_all(
     ]
 
 
-def _chosen(names: Sequence[str]) -> list[Row]:
+def _chosen(given: Iterable[str]) -> list[Row]:
+    names = items(given, "rows")
     known = {row.id: row for row in ROWS}
     for name in names:
         if name not in known:

@@ -42,12 +42,10 @@ _SYMBOLS = {
     "8": "octagon", "1": "y-down-open", "2": "y-up-open", "3": "y-left-open", "4": "y-right-open",
     "|": "line-ns-open", "_": "line-ew-open", "$T$": "triangle-ne", "$h$": "hourglass", "$x$": "bowtie",
     "$V$": "star-triangle-down", "$i$": "diamond-wide", "$m$": "star-diamond", "$c$": "hexagram",
+    "$o$": "circle-cross", "$u$": "square-cross", "$n$": "diamond-cross", "$y$": "circle-x",
 }  # fmt: skip
 #: Size of matplotlib's dot and pixel relative to other markers.
 _SIZES = {".": 0.6, ",": 0.3}
-_GREEK = {r"\alpha": "α", r"\beta": "β", r"\gamma": "γ", r"\delta": "δ", r"\lambda": "λ", r"\mu": "µ", r"\rho": "ρ",
-          r"\tau": "τ", r"\times": "×", r"\cdot": "·", r"\approx": "≈", r"\leq": "≤", r"\geq": "≥", r"\pm": "±",
-          r"\infty": "∞", r"\sqrt": "√"}  # fmt: skip
 
 
 @dataclass
@@ -461,14 +459,5 @@ def _ref(which: str, number: int) -> str:
 
 
 def text(words: str) -> str:
-    """Return text for the chart library, which needs only the TeX allowed in labels."""
-    if words.count("$") >= 2:
-        words = words.replace("$", "")
-        for name, letter in _GREEK.items():
-            words = words.replace(name, letter)
-        words = re.sub(r"\\(?:mathrm|text|mathit)\{([^}]*)\}", r"\1", words)
-        words = html.escape(words, quote=False)
-        words = re.sub(r"_\{([^}]*)\}|_(\w)", lambda found: f"<sub>{found[1] or found[2]}</sub>", words)
-        words = re.sub(r"\^\{([^}]*)\}|\^(\w)", lambda found: f"<sup>{found[1] or found[2]}</sup>", words)
-        return words.replace("{", "").replace("}", "").replace("\\", "").replace("\n", "<br>")
+    """Return words for the chart library, as they are."""
     return html.escape(words, quote=False).replace("\n", "<br>")

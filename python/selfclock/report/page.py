@@ -58,15 +58,17 @@ def page(
     files: Mapping[str, str] | None = None,
     source: str = "",
     algorithms: Mapping[str, str] | None = None,
+    above: int = 1,
 ) -> Page:
     """Return a page: a few paragraphs, special parts, tables, figures.
 
     `files` maps the files beside it to their contents; `source` is the text of the scenario;
-    `algorithms` has digests of user-defined algorithms by name.
+    `algorithms` has digests of user-defined algorithms by name. The first tables, as many as
+    `above` says, stand above the figures.
     """
     text = render(
         "tables.html.j2", algorithms, title=title, about=about, tables=tables, figures=figures, parts=parts,
-        files=files or {}, source=source,
+        files=files or {}, source=source, above=above,
     )  # fmt: skip
     return Page(text, {figure.id or str(number): figure.figure for number, figure in enumerate(figures, 1)})
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import formatting
+from selfclock.compare.differences import is_certain
 from selfclock.emulate import lateness
 from selfclock.page_parts import Illustration, Table
 from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
+from selfclock.scenario.drops import by, remarks, said_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from selfclock.compare import Comparison
     from selfclock.evaluate import Scorecard
     from selfclock.report.page import Part
-    from selfclock.result import FlowSummary, LinkSummary, Result, Summary
+    from selfclock.result import FlowSummary, LinkSummary, Result
     from selfclock.sweep import Sweep
     from selfclock.sweep.run import PointSummary
 
@@ -30,7 +32,7 @@ def run_page(result: Result, files: Mapping[str, str] | None = None) -> Page:
     summary, scenario = result.summary, result.scenario
     done = "emulated" if "emulation" in summary else "simulated"
     about = [
-        _run_sentence(summary),
+        _run_sentence(result),
         f"Seed {summary['seed']}, {summary['simulated_s']:,g} s {done}: {summary['packet_hops']:,} packet-hops, "
         f"{summary['events']:,} events.",
     ]
@@ -71,25 +73,42 @@ def _run_parts(result: Result) -> list[Part]:
     return [*parts, replay_part(result)] if result.scenario.records_packets else parts
 
 
-def _run_sentence(summary: Summary) -> str:
-    """Summarize a run: the flows' goodput, and the state of the busiest link."""
+def _run_sentence(result: Result) -> str:
+    """Summarize a run: the flows' goodput, the link that lost most with what may have lost there, and the busiest."""
+    summary = result.summary
     flows, links = summary["flows"], summary["links"]
-    said = ""
+    said = []
     if flows:
         # Over the whole run: goodputs of flows active at different times have no sum.
         delivered = sum(flow["delivered_bytes"] for flow in flows) * 8 / summary["simulated_s"]
         who = f"{flows[0]['name']} ({flows[0]['algorithm']})" if len(flows) == 1 else f"{len(flows):,} flows together"
-        said = f"{who} delivered {_rate(delivered)} on average"
+        said.append(f"{who} delivered {_rate(delivered)} on average")
     if links:
         busiest = max(links, key=lambda link: link["utilization"])
-        dropped = busiest["drops"] / max(1, busiest["packets"] + busiest["drops"])
-        said += "; the" if said else "The"
-        said += (
-            f" busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets waited "
-            f"{formatting.milliseconds(busiest['queue_mean_s'])} ms on average, and "
-            f"it dropped {_share(dropped)} of them"
+        lossiest = max(links, key=lambda link: link["drops"])
+        apart = lossiest["drops"] > 0 and lossiest is not busiest
+        if apart:
+            where = said_of(result.scenario, lossiest["name"])
+            said.append(
+                f"most losses were at {where}: {_share(_dropped(lossiest))} of its packets{_by(result, lossiest)}"
+            )
+        said.append(
+            f"the busiest link, {busiest['name']}, was busy {busiest['utilization']:.1%} of the time, its packets "
+            f"waited {formatting.milliseconds(busiest['queue_mean_s'])} ms on average, and "
+            f"it dropped {_share(_dropped(busiest))} of them{_by(result, busiest)}"
         )
-    return f"{said}." if said else "Nothing was sent."
+    text = "; ".join(said)
+    return f"{text if flows else text[:1].upper() + text[1:]}." if said else "Nothing was sent."
+
+
+def _dropped(link: LinkSummary) -> float:
+    """Return the lost part of a link's packets."""
+    return link["drops"] / max(1, link["packets"] + link["drops"])
+
+
+def _by(result: Result, link: LinkSummary) -> str:
+    said = by(result.scenario, link)
+    return f", by {said}" if said else ""
 
 
 def _rate(bits_per_second: float) -> str:
@@ -111,7 +130,8 @@ def _first(rows: Sequence[object], of: Sequence[object], where: str) -> str:
 def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
-    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed)]
+    lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
+    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
     if any(flow["connections"] for flow in summary["flows"]):
         tables.append(_connection_table(summary["flows"]))
     return tables
@@ -141,7 +161,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
     return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=3 if senders else 2)
 
 
-def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]]) -> Table:
+def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]], lost: Sequence[str]) -> Table:
     columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
                "Mean wait ms"]  # fmt: skip
     shown = links[:MOST_ROWS]
@@ -150,7 +170,8 @@ def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, .
         columns.insert(5, "CE marks")
         for row, link in zip(rows, shown, strict=True):
             row.insert(5, f"{link['ce_marks']:,}")
-    return Table("Links", _first(rows, links, "summary.json"), columns, rows, texts=1)
+    caption = " ".join(filter(None, [_first(rows, links, "summary.json"), *lost]))
+    return Table("Links", caption, columns, rows, texts=1)
 
 
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
@@ -172,22 +193,24 @@ def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = No
     )  # fmt: skip
     columns = Illustration(
         "Window, goodput, RTT and queue",
-        "One column per algorithm, with a common scale in each row and one time axis: zooming applies to all.",
+        "One column per algorithm, with a common scale in each row and one time axis: zooming applies to all."
+        + (f" The runs are those of seed {comparison.seeds[0]} alone." if len(comparison.seeds) > 1 else ""),
         comparison.figure(), id="compare",
     )  # fmt: skip
     about = [_comparison_sentence(comparison), "All algorithms ran on the same path."]
     # The table lists the algorithms; this is the path that they share.
     source = shortened(comparison.scenarios[0].text)
     return page(
-        comparison.path, about, [comparison.table(room=True)], [scatter, columns],
+        comparison.path, about, comparison.tables(room=True), [scatter, columns],
         parts=[network_part(comparison.scenarios[0].network, flows=False)], files=files, source=source,
-        algorithms=digests(comparison.scenarios),
+        algorithms=digests(comparison.scenarios), above=3,
     )  # fmt: skip
 
 
 def _comparison_sentence(comparison: Comparison) -> str:
     means = {each["algorithm"]: each["measures"] for each in comparison.estimates}
     goodputs = {name: own["goodput_bps"]["mean"] for name, own in means.items()}
+    seeds = len(comparison.seeds)
     most, goodput = _written_alike(max(goodputs.values()), goodputs, _rate)
     if len(most) == len(means):
         who = {1: most[0], 2: "Both algorithms"}.get(len(means), f"All {len(means):,} algorithms")
@@ -198,7 +221,17 @@ def _comparison_sentence(comparison: Comparison) -> str:
     if len(timed) > 1:
         names, shortest = _written_alike(min(timed.values()), timed, formatting.milliseconds)
         said += f", and {_listed(names)} the shortest mean RTT, {shortest} ms"
-    return f"{said}."
+    return f"{said}{_chance(comparison) if seeds > 1 else ''}."
+
+
+def _chance(comparison: Comparison) -> str:
+    """Say over how many seeds the means are, and which goodputs are not told from the first algorithm's by chance."""
+    said = f": means over {len(comparison.seeds):,} seeds"
+    alike = [each["algorithm"] for each in comparison.differences if not is_certain(each["measures"]["goodput_bps"])]
+    if alike:
+        said += f"; the goodput of {_listed(alike)} may differ from that of {comparison.differences[0]['against']} "
+        said += "by chance"
+    return said
 
 
 def _written_alike(value: float, of: Mapping[str, float], written: Callable[[float], str]) -> tuple[list[str], str]:

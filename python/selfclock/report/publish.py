@@ -59,7 +59,7 @@ def publish(
     if not str(directory).strip():
         raise BadInputError("the directory of the results is empty; name one")
     where = Path(directory)
-    kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats))
+    kinds = parse_formats(formats if isinstance(formats, str) else ",".join(formats), "formats")
     if isinstance(result, Result):
         return publish_run(result, where, formats=kinds, pcap=("host",) if pcap else ())
     if isinstance(result, list):
@@ -131,7 +131,7 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
     from selfclock.report.pages import comparison_page  # noqa: PLC0415
 
     with staged(directory) as aside:
-        files = {"compare.json": _DOCUMENT}
+        files = {"compare.json": _DOCUMENT, "runs.csv": "a row for each algorithm, seed and flow"}
         for label, results in comparison.runs.items():
             for number, result in enumerate(results):
                 seed = f"-seed-{result.scenario.seed}" if len(results) > 1 else ""
@@ -141,6 +141,7 @@ def publish_comparison(comparison: Comparison, directory: Path, *, formats: Sequ
                     if number == 0:
                         files[file] = f"{label}: {_TABLES[name]}" + (", one for each seed" if seed else "")
         _write_page(aside, comparison_page(comparison, files), formats)
+        comparison.to_csv(aside / "runs.csv")
         write_document(aside, comparison_document(comparison))
     return directory / "report.html"
 

@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from selfclock import _core
-from selfclock.custom import registered, sources
+from selfclock._core import ScenarioError
+from selfclock.arguments import items
+from selfclock.custom import registered, sources, undetermined_among
 from selfclock.network import Network
 from selfclock.result import Result
 from selfclock.threads import check_threads
@@ -28,6 +30,8 @@ class Scenario:
     """A checked, immutable scenario: `with_seed` returns another one."""
 
     def __init__(self, core: _core.Scenario, sources_known: dict[str, Source] | None = None) -> None:
+        if not isinstance(core, _core.Scenario):
+            raise ScenarioError(f"{core!r} is no scenario; write Scenario.parse(TEXT) or Scenario.load(FILE)")
         self._core = core
         if sources_known is None:
             sources_known = sources(set(core.algorithm_names)) if registered() else {}
@@ -37,12 +41,12 @@ class Scenario:
     @classmethod
     def load(cls, path: str | PathLike[str], overrides: Sequence[str] = ()) -> Scenario:
         """Read a file. Each override is "path=value", as for `selfclock run --set`."""
-        return cls(_core.Scenario.load(path, list(overrides)))
+        return cls(_core.Scenario.load(path, items(overrides, "overrides")))
 
     @classmethod
     def parse(cls, text: str, source_name: str = "scenario", overrides: Sequence[str] = ()) -> Scenario:
         """Read a text; error messages call the file `source_name`."""
-        return cls(_core.Scenario.parse(text, source_name, list(overrides)))
+        return cls(_core.Scenario.parse(text, source_name, items(overrides, "overrides")))
 
     def with_seed(self, seed: int) -> Scenario:
         """Return the same scenario with another seed."""
@@ -57,7 +61,7 @@ class Scenario:
         >>> sc.dumbbell().with_seed(7).with_overrides(["duration=1 s"]).seed
         7
         """
-        return Scenario(self._core.with_overrides(list(overrides)))
+        return Scenario(self._core.with_overrides(items(overrides, "overrides")))
 
     def unrecorded(self) -> Scenario:
         """Return the same scenario without series and packets; its summary is the same."""
@@ -97,6 +101,14 @@ class Scenario:
     def text(self) -> str:
         """The scenario as TOML, overrides applied."""
         return self._core.text
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The scenario as tables, overrides applied."""
+        import tomllib  # noqa: PLC0415  most runs need none of it
+
+        # A byte order mark is no part of the text.
+        return tomllib.loads(self.text.removeprefix("\ufeff"))
 
     @property
     def flow_names(self) -> list[str]:
@@ -138,8 +150,11 @@ class Scenario:
 
     @cached_property
     def notes(self) -> list[str]:
-        """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet."""
-        return self._core.notes
+        """Notes on settings without effect: an algorithm without its counterpart, a queue below one packet.
+
+        Also on user-defined algorithms that read what no seed determines.
+        """
+        return [*self._core.notes, *undetermined_among(self.sources)]
 
     @cached_property
     def alike(self) -> list[list[str]]:

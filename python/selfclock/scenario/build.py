@@ -14,11 +14,12 @@ text of one, `Scenario.text`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar
 
 from selfclock._core import ScenarioError
+from selfclock.arguments import items
 from selfclock.scenario import Scenario
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Limit, Link, Queue, Router, read_limit
@@ -49,14 +50,14 @@ class Network(Table):
 
     def scenario(
         self,
-        flows: Sequence[AnyFlow],
+        flows: Iterable[AnyFlow],
         *,
         duration: Time | str,
         name: str | None = None,
         title: str | None = None,
         seed: int = 1,
         profile: str | None = None,
-        routers: Sequence[Router | Mapping[str, object]] = (),
+        routers: Iterable[Router | Mapping[str, object]] = (),
         transport: Transport | Mapping[str, object] | None = None,
         record: Record | Mapping[str, object] | None = None,
     ) -> Scenario:
@@ -66,10 +67,8 @@ class Network(Table):
         settings of all senders and receivers, and records to keep. Raises a `ScenarioError` that
         names the key and says what is allowed.
         """
-        for argument, given in (("flows", flows), ("routers", routers)):
-            if isinstance(given, (str, Mapping, Table, Router)):
-                raise ScenarioError(f"{argument}: {given!r} is not a list; write a list such as [{given!r}]")
-        if len(flows) == 0:
+        flows, routers = items(flows, "flows"), items(routers, "routers")
+        if not flows:
             raise ScenarioError("flows: empty; at least one is needed")
         name = name or self.USUAL_NAME
         network, senders = self._laid([_flow(each, number) for number, each in enumerate(flows)])
@@ -86,7 +85,8 @@ class Network(Table):
             "record": plain(record),
             "flow": senders,
         }
-        return read({key: value for key, value in document.items() if value not in (None, [], {})}, name)
+        given = {key: plain(value) for key, value in document.items()}
+        return read({key: value for key, value in given.items() if value not in (None, [], {})}, name)
 
     def _laid(self, flows: Sequence[_Placed]) -> tuple[Network, list[dict[str, object]]]:
         """Return the network with the parts added for the flows, and the flows."""
@@ -291,7 +291,7 @@ def dumbbell(
     bottleneck: Rate | str = "10 Mbps",
     rtt: Time | str = "40 ms",
     buffer: Limit | Queue | Mapping[str, object] = "1 bdp",
-    flows: Sequence[AnyFlow] = ("reno",),
+    flows: Iterable[AnyFlow] = ("reno",),
     *,
     loss: float = 0.0,
     delivery_trace: str | PathLike[str] | None = None,
@@ -302,7 +302,7 @@ def dumbbell(
     name: str = "dumbbell",
     transport: Transport | Mapping[str, object] | None = None,
     record: Record | Mapping[str, object] | None = None,
-    routers: Sequence[Router | Mapping[str, object]] = (),
+    routers: Iterable[Router | Mapping[str, object]] = (),
 ) -> Scenario:
     """Build pairs of hosts across one bottleneck.
 

@@ -66,7 +66,8 @@ class Quantity:
     def _parse(cls, text: object) -> Decimal:
         match = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
         if match is None:
-            raise ScenarioError(f"{text!r} has no unit; write {cls.KIND} such as {cls.EXAMPLE}")
+            example = cls.EXAMPLE.partition(" or ")[0] if isinstance(text, str) else cls.EXAMPLE
+            raise ScenarioError(f"{text!r} has no unit; write {cls.KIND} such as {example}")
         size = cls.UNITS.get(match[2]) or cls.ALSO.get(match[2])
         if size is None:
             units = ", ".join([*cls.UNITS, *cls.ALSO])
@@ -258,7 +259,9 @@ def quantity(
     else:
         problem = f"{value!r} has no unit" if isinstance(value, (int, float)) else f"{value!r} is out of place"
         problem = "missing" if value is None else problem
-    allowed = [kind.EXAMPLE for kind in kinds] + [f'"{word}"' for word in words]
+    # Who wrote a text, as on a command line, writes texts.
+    examples = [kind.EXAMPLE.partition(" or ")[0] if isinstance(value, str) else kind.EXAMPLE for kind in kinds]
+    allowed = examples + [f'"{word}"' for word in words]
     raise ScenarioError(f"{where}: {problem}; write {kinds[0].KIND} such as {', '.join(allowed)}")
 
 

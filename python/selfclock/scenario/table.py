@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
 from os import PathLike, fspath
 from typing import ClassVar
 
@@ -68,16 +70,36 @@ _SCALARS = (str, bool, int, float, type(None))
 
 
 def plain(value: object) -> object:
-    """Return a value as texts, numbers, lists and tables."""
+    """Return a value as texts, numbers, lists and tables.
+
+    Numbers and arrays of NumPy, and other iterables, become numbers and lists.
+    """
     if type(value) in _SCALARS:
         return value
-    if isinstance(value, Quantity):
-        return str(value)
     if isinstance(value, (Table, Named)):
         return value.table()
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
+    # A set has no order. An array of one number without an axis is a number.
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes, Set)) and getattr(value, "ndim", None) != 0:
         return [plain(item) for item in value]
-    # NumPy's floats are floats, but would be printed with their type.
-    return float(value) if isinstance(value, float) else fspath(value) if isinstance(value, PathLike) else value
+    return _scalar(value)
+
+
+def _scalar(value: object) -> object:
+    match value:
+        case Quantity():
+            return str(value)
+        case PathLike():
+            return fspath(value)
+        case Real() | Decimal():
+            return _number(value)
+    # NumPy's truth values, and its arrays without an axis.
+    return plain(value.item()) if getattr(value, "ndim", None) == 0 else value  # type: ignore[attr-defined]
+
+
+def _number(value: Real | Decimal) -> int | float:
+    """Return a number of any kind as Python's own; a float of few bits as it is printed, so that 0.1 is a tenth."""
+    if isinstance(value, Integral):
+        return int(value)
+    return float(value) if isinstance(value, float) or not hasattr(value, "dtype") else float(str(value))

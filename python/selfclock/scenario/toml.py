@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from selfclock._core import ScenarioError
+from selfclock.scenario.table import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,7 +42,11 @@ def _sections(value: object) -> list[dict[str, object]]:
 
 
 def to_toml_value(value: object) -> str:
-    """Write a value as TOML, tables inline."""
+    """Write a value as TOML, tables inline; quantities, parts of a scenario and arrays as a file has them."""
+    return _written(plain(value))
+
+
+def _written(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
@@ -50,8 +55,8 @@ def to_toml_value(value: object) -> str:
         case str():
             return _quoted(value)
         case list() | tuple():
-            return f"[{', '.join(map(to_toml_value, value))}]"
+            return f"[{', '.join(map(_written, value))}]"
         case dict():
-            return f"{{ {', '.join(f'{_key(key)} = {to_toml_value(item)}' for key, item in value.items())} }}"
+            return f"{{ {', '.join(f'{_key(key)} = {_written(item)}' for key, item in value.items())} }}"
         case _:
             raise ScenarioError(f"{value!r}: a scenario holds text, numbers, true, false, lists and tables")

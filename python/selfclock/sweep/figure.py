@@ -11,10 +11,10 @@ from selfclock import style
 from selfclock.figure import Figure, Intervals, Line, Points
 from selfclock.style import Look
 from selfclock.sweep.measures import MEASURES
-from selfclock.sweep.table import sharers
+from selfclock.sweep.table import sharers, short_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from selfclock.estimate import Estimate
     from selfclock.figure import Axis, Panel
@@ -38,6 +38,9 @@ MOST_LINES, MOST_COLUMNS = len(_SERIES), 4
 #: Minimum distance between ticks, as a fraction of the axis.
 _APART = 0.06
 
+#: Distance of the intervals of two lines at one place, as a fraction of the axis.
+_ASIDE = 0.006
+
 
 @dataclass(frozen=True)
 class _Series:
@@ -46,6 +49,8 @@ class _Series:
     label: str
     look: Look
     joined: bool
+    #: The place of a point's interval, by that of the point.
+    beside: Callable[[float], float]
 
 
 @dataclass(frozen=True)
@@ -77,10 +82,11 @@ def figure(found: Sweep) -> Figure:
     for place, column in enumerate(columns):
         panels = [row[place] for row in drawn.panels]
         panels[0].title = column.title
-        for label, members in column.lines.items():
+        for nth, (label, members) in enumerate(column.lines.items()):
+            beside = _beside(nth, len(column.lines), places, repeated=len(found.grid.seeds) > 1)
             at = [(places[point["point"]], point) for point in members]
             # Names have no order for a line to follow.
-            series = _Series(label, looks[label], column.joined and numeric)
+            series = _Series(label, looks[label], column.joined and numeric, beside)
             for panel, (name, measure) in zip(panels, measures.items(), strict=False):
                 _draw(panel, series, at, _measure(name), measure.factor)
             for panel, names in zip(panels[len(measures) :], shares, strict=True):
@@ -95,6 +101,24 @@ def figure(found: Sweep) -> Figure:
     return drawn
 
 
+def _beside(number: int, count: int, places: Mapping[int, float], *, repeated: bool) -> Callable[[float], float]:
+    """Return the places of a line's intervals: those of several lines stand side by side."""
+    if not repeated or count < 2:
+        return lambda place: place
+    ordered = sorted(set(places.values()))
+    shift = (number - (count - 1) / 2) * _ASIDE
+    if _is_logarithmic(ordered):
+        factor = (ordered[-1] / ordered[0]) ** shift
+        return lambda place: place * factor
+    width = (ordered[-1] - ordered[0]) or 1.0
+    return lambda place: place + shift * width
+
+
+def _is_logarithmic(ordered: Sequence[float]) -> bool:
+    """Whether values grow by factors: they are evenly spaced on a logarithmic axis."""
+    return ordered[0] > 0 and len(ordered) > 2 and ordered[-1] / ordered[0] >= 10 and _grows_by_factors(ordered)
+
+
 def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[str]]) -> None:
     """Label each row, and keep wide intervals from compressing the means."""
     whose = ["each flow" if len(names) > 1 else names[0].replace(" (", ", ").rstrip(")") for names in shares]
@@ -106,7 +130,9 @@ def _name_rows(drawn: Figure, labels: Sequence[str], shares: Sequence[Sequence[s
         for panel in row:
             panel.y.low = 0.0
             if most > 0:
-                panel.y.high = 1.05 * float(max(most, min(highest, 1.4 * most)))
+                top = float(max(most, min(highest, 1.4 * most)))
+                # No share of a whole is above it.
+                panel.y.high = 1.05 * (min(top, 100.0) if label.endswith("(%)") else top)
 
 
 def _along(found: Sweep) -> tuple[dict[int, float], str, bool]:
@@ -194,14 +220,15 @@ def _draw(panel: Panel, series: _Series, at: Members, measured: Measured, factor
         panel.points(places, means, colour=look.colour, marker=look.marker, label=series.label)
     if any(halves):
         ends = list(zip(means, halves, strict=True))
-        panel.intervals(places, [mean - half for mean, half in ends], [mean + half for mean, half in ends],
+        aside = [series.beside(place) for place in places]
+        panel.intervals(aside, [mean - half for mean, half in ends], [mean + half for mean, half in ends],
                         colour=look.colour)  # fmt: skip
 
 
 def _mark_places(along: Axis, found: Sweep, path: str, places: dict[int, float]) -> None:
     columns = found.grid.columns()
     column = next((name for name in columns.columns if name.startswith(f"{path} [")), path)
-    short = path.rsplit(".", 1)[-1]
+    short = short_path(path)
     if not columns[column].dtype.is_numeric():
         along.label = short
         along.name(*dict.fromkeys(map(str, columns[path].to_list())))
@@ -209,8 +236,7 @@ def _mark_places(along: Axis, found: Sweep, path: str, places: dict[int, float])
     unit = column.removeprefix(path).strip(" []")
     along.label = f"{short} ({unit})" if unit else short
     ordered = sorted(set(places.values()))
-    # Values that grow by factors are evenly spaced on a logarithmic axis.
-    along.log = ordered[0] > 0 and len(ordered) > 2 and ordered[-1] / ordered[0] >= 10 and _grows_by_factors(ordered)
+    along.log = _is_logarithmic(ordered)
     along.names = {value: f"{value:.4g}" for value in _ticks(ordered, log=along.log)}
 
 

@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import re
+from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from selfclock import _core
 from selfclock._core import ENGINE, VERSION, ScenarioError
-from selfclock.custom import registered, sources
+from selfclock.arguments import items
+from selfclock.custom import registered, sources, undetermined_among
+from selfclock.formatting import plural
 from selfclock.scenario import Scenario
 from selfclock.scenario.toml import to_toml_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from os import PathLike
 
     import polars as pl
 else:
     from selfclock.lazy import pl
+
+
+#: The path that `seeds` sets.
+SEED = "seed"
 
 
 class Setting(NamedTuple):
@@ -46,6 +54,16 @@ class Grid:
 
     def __init__(self, core: _core.Grid) -> None:
         self._core = core
+        if SEED in core.paths:
+            where = place_of_seed(core.text)
+            raise ScenarioError(
+                f"{core.source_name}:{where}seed: the seed is no axis; "
+                "write seeds = [1, 2] at the top of the grid, or seeds = 10 for the first ten"
+            )
+
+    def __repr__(self) -> str:
+        points, seeds = plural(self.points, "point"), plural(len(self.seeds), "seed")
+        return f"<Grid {self.name!r}: {points} of {', '.join(self.paths)}, {seeds}>"
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Grid:
@@ -73,18 +91,22 @@ class Grid:
         >>> grid.runs
         10
         """
-        name = name or scenario.name
         document = {
             "schema": 1,
+            **({} if name is None else {"name": name}),
             "scenario": scenario.name,
             "confidence": confidence,
-            **({} if seeds is None else {"seeds": seeds if isinstance(seeds, int) else list(seeds)}),
-            **({} if grid is None else {"grid": dict(grid)}),
-            **({"point": list(points)} if points else {}),
-            **({} if random is None else {"random": {"draws": draws, "seed": draw_seed, "over": dict(random)}}),
+            **({} if seeds is None else {"seeds": seeds}),
+            **({} if grid is None else {"grid": _table(grid, "grid")}),
+            **({"point": places} if (places := items(points, "points")) else {}),
+            **(
+                {}
+                if random is None
+                else {"random": {"draws": draws, "seed": draw_seed, "over": _table(random, "random")}}
+            ),
         }
         text = "".join(f"{key} = {to_toml_value(value)}\n" for key, value in document.items())
-        return cls(_core.Grid.over(scenario._core, text, f"grid {name!r}", name))
+        return cls(_core.Grid.over(scenario._core, text, f"grid {name or scenario.name!r}", name or scenario.name))
 
     def __reduce__(self) -> tuple[Callable[..., Grid], tuple[Scenario, str, str, str]]:
         return _restore, (self.scenario, self.text, self._core.source_name, self.name)
@@ -117,7 +139,8 @@ class Grid:
     @cached_property
     def notes(self) -> list[str]:
         """Notes on the scenario at the first points: settings without effect."""
-        return self._core.notes
+        text = f"{self.scenario.text}\n{self.text}"
+        return [*self._core.notes, *undetermined_among(name for name in registered() if name in text)]
 
     @property
     def runs(self) -> int:
@@ -173,13 +196,39 @@ class Grid:
             if len({_kind(value) for value in values}) > 1:
                 values = [value if isinstance(value, str) else row[number].toml
                           for value, row in zip(values, rows, strict=True)]  # fmt: skip
-            columns[path] = pl.Series(values)
+            # Whole numbers beside fractions are numbers of one kind.
+            mixed = {type(value) for value in values} == {int, float}
+            columns[path] = pl.Series([float(value) for value in values] if mixed else values)
             quantities = [_quantity(value) for value in values]
             units = {quantity[1] for quantity in quantities if quantity is not None}
             if None not in quantities and len(units) == 1:
                 numbers = [quantity[0] for quantity in quantities if quantity is not None]
                 columns[f"{path} [{units.pop()}]"] = pl.Series(numbers, dtype=pl.Float64)
         return pl.DataFrame(columns)
+
+
+def _table(given: Mapping[str, object], argument: str) -> dict[str, object]:
+    if not isinstance(given, Mapping):
+        raise ScenarioError(f'{argument}: {given!r} is not a table; write {{"network.bottleneck.rate": ["5 Mbps"]}}')
+    return dict(given)
+
+
+def place_of_seed(text: str) -> str:
+    r"""Return line and column of the first `seed` that a grid changes, as "3:1: "; "" if it is not on a line.
+
+    >>> place_of_seed("[random]\nseed = 7\n[grid]\nseed = [1, 2]\n")
+    '4:1: '
+    """
+    section = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        heading = re.match(r"\s*\[+\s*([\w.]+)", line)
+        section = heading[1] if heading else section
+        # `[random]` has a seed of its own.
+        written = r"\bover\s*=.*?[{,]\s*\"?(seed)\"?\s*=" if section == "random" else r"(?:^|[{,])\s*\"?(seed)\"?\s*="
+        found = re.search(written, line)
+        if found and section:
+            return f"{number}:{found.start(1) + 1}: "
+    return ""
 
 
 def _restore(scenario: Scenario, text: str, source_name: str, name: str) -> Grid:

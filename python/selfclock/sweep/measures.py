@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.arguments import items
 from selfclock.errors import BadInputError
 from selfclock.names import unknown
 
@@ -68,7 +69,7 @@ USUAL = ("goodput_bps", "utilization", "rtt_mean_s", "queue_mean_packets")
 
 def chosen(names: Iterable[str]) -> tuple[str, ...]:
     """Return the measures to show: those named, or the default ones."""
-    found = tuple(dict.fromkeys(names))
+    found = tuple(dict.fromkeys(items(names, "measures")))
     for name in found:
         if name not in MEASURES:
             raise BadInputError(unknown("measure", name, list(MEASURES)))

@@ -14,7 +14,10 @@ from selfclock import notebook
 from selfclock._core import ScenarioError
 from selfclock.documents import Document, write_document
 from selfclock.estimate import estimate
+from selfclock.export import FLOW, to_latex
+from selfclock.formatting import plural
 from selfclock.page_parts import Table
+from selfclock.plain_text import as_text
 from selfclock.repeats import Sameness
 from selfclock.save import FORMATS, staged
 from selfclock.sweep import repeats
@@ -51,7 +54,7 @@ class PointSummary(TypedDict):
     shares: Shares
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Sweep:
     """A completed sweep."""
 
@@ -131,12 +134,44 @@ class Sweep:
             shares=self._shares.get(row["point"], {}),
         )  # fmt: skip
 
-    def _repr_html_(self) -> str:
+    def rows(self) -> pl.DataFrame:
+        """Return a row for each point, seed and flow, with the settings of the point; numbers in base units."""
+        paths = [path for path in self.runs.columns if path.split(" [")[0] in self.grid.paths]
+        flows = self.runs.filter(pl.col("error").is_null()).select("point", *paths, "seed", "flows").explode("flows")
+        kept = ("name", "algorithm", *FLOW)
+        known = [field.name for field in flows.schema["flows"].fields]  # type: ignore[attr-defined]
+        values = [pl.col("flows").struct.field(name) for name in kept if name in known]
+        return flows.select("point", *paths, "seed", *values).rename({"name": "flow"}).sort("point", "seed", "flow")
+
+    def to_csv(self, path: str | PathLike[str] | None = None) -> str:
+        """Return `rows` as CSV, and write them to a file if one is named."""
+        text = self.rows().write_csv()
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    def to_latex(self, path: str | PathLike[str] | None = None) -> str:
+        """Return the table of the points as LaTeX, a `tabular` with the rules of booktabs, and write it to a file."""
+        return to_latex(self.table(), path)
+
+    def table(self) -> Table:
+        """Return the points as texts: means over the seeds with their intervals."""
         from selfclock.sweep.table import of_point, point_headings, short_paths  # noqa: PLC0415
 
-        columns = [*short_paths(self.grid.paths), "failed", *point_headings(self.shown)]
-        rows = [of_point(point, self.shown, failed=True) for point in self.points]
-        return notebook.shown(self.grid.name, [Table("", "", columns, rows)])
+        failed = ["failed"] if self.errors else []
+        columns = [*short_paths(self.grid.paths), *failed, *point_headings(self.shown)]
+        rows = [of_point(point, self.shown, failed=bool(failed)) for point in self.points]
+        caption = f"{plural(len(self.grid.seeds), 'seed')} each; ± at {self.grid.confidence * 100:g} % confidence."
+        return Table("Points", caption, columns, rows, texts=len(self.grid.paths))
+
+    def __repr__(self) -> str:
+        return f"<Sweep of {self.grid!r} in {str(self.directory)!r}: {self.done:,} of {self.grid.runs:,} runs now>"
+
+    def __str__(self) -> str:
+        return as_text(self.grid.name, [self.table()])
+
+    def _repr_html_(self) -> str:
+        return notebook.shown(self.grid.name, [self.table()])
 
     @property
     def document(self) -> dict[str, object]:

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from selfclock.sweep.run import PointSummary
 
+#: Keys that several parts of a scenario have: the part says which.
+VAGUE = ("probability", "delay", "jitter", "limit")
+
 
 def of_point(point: PointSummary, shown: Sequence[str], *, failed: bool, who: Sequence[str] = ()) -> list[str]:
     """Return the settings of a sweep's point, optionally its number of failed runs, and these measures.
@@ -37,6 +40,18 @@ def point_headings(shown: Sequence[str], who: Sequence[str] = ()) -> list[str]:
 
 
 def short_paths(paths: Sequence[str]) -> list[str]:
-    """Return the last key of each path, or the whole path where two last keys are equal."""
-    last = [path.rsplit(".", 1)[-1] for path in paths]
+    """Return a short name of each path, or the whole path where two are equal."""
+    last = [short_path(path) for path in paths]
     return [short if last.count(short) == 1 else path for path, short in zip(paths, last, strict=True)]
+
+
+def short_path(path: str) -> str:
+    """Return the last key of a path, after the key above it if it says too little alone.
+
+    >>> short_path("network.bottleneck.loss.probability"), short_path("network.bottleneck.delay")
+    ('loss probability', 'bottleneck delay')
+    >>> short_path("flow.*.congestion_control")
+    'congestion_control'
+    """
+    above, _, last = path.rpartition(".")
+    return f"{above.rpartition('.')[2]} {last}" if last in VAGUE and above else last

@@ -77,7 +77,7 @@ def load(path: Path) -> Record:
 
 def _check_whole(table: Path, scenario: str) -> None:
     """Refuse the record of a time span: packets that arrive in it may have left earlier."""
-    document = tomllib.loads(scenario)
+    document = tomllib.loads(scenario.removeprefix("\ufeff"))
     recorded, whole = document.get("record", {}), document["duration"]
     begin, end = recorded.get("packets_from", "0 s"), recorded.get("packets_until", whole)
     if time_of(begin) > 0 or time_of(end) < time_of(whole):

@@ -312,7 +312,7 @@ class Specification:
 def specification(text: str, seed: int) -> Specification:
     """Read the text of a scenario."""
     try:
-        document = tomllib.loads(text)
+        document = tomllib.loads(text.removeprefix("\ufeff"))
         return _promise(document, seed)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnknownError(f"the scenario's text cannot be read: {error!r}") from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -74,7 +73,7 @@ def available() -> list[str]:
 def senders(scenario: Scenario) -> tuple[list[Sender], list[str]]:
     """Return the senders of a dumbbell, and notes on the kernel's differences; refuse what cannot have a twin."""
     source = scenario._core.source_name
-    topology = tomllib.loads(scenario.text)["network"].get("topology", "graph")
+    topology = scenario.document["network"].get("topology", "graph")
     if topology != "dumbbell":
         raise TwinError(f"{source}: network.topology: a twin needs a dumbbell; this is a {topology}")
     found, notes = [], []
