@@ -179,6 +179,7 @@ QUIC has no such rule (RFC 9002, section 7.3.1).
 The driver runs without a stack, so that nothing else differs.
 The last column is a connection of two kernels with the algorithm in the sender's (`selfclock kernel load`).
 It needs root: `make transports-kernel`; the relay between the hosts runs in real time.
+It stretches the bursts of slow start, whose windows are therefore read within a round trip there, and smaller.
 
 """
 
