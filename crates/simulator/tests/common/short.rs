@@ -127,7 +127,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("lotka-volterra", "physical_rate") => ("measured", ", physical = \"oracle\""),
         ("lotka-volterra", "available_rate") => ("measured", ", available = \"oracle\""),
         ("packet-pair", "zero_ticks") | ("swift-start", "no_estimate") => ("narrow", ""),
-        ("packet-pair", "ack_ratio") => ("classic", ", probing = \"both-sides\""),
+        ("packet-pair", "ack_ratio" | "ack_ratio_of") => ("classic", ", probing = \"both-sides\""),
         ("packet-pair" | "hoe", _) => ("classic", ""),
         ("adaptive", "gradient_tolerance" | "congested_minimum" | "competition_hold") => ("lossy", ""),
         ("adaptive", "competing_rounds") => ("lossy", ", competition_hold = \"round-trips\""),
@@ -135,7 +135,9 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         ("bbr3", "startup_losses" | "loss_threshold" | "beta" | "headroom") => ("lossy", ""),
         ("prague", _) => ("marked", ""),
         ("bbr3", "probe_wait" | "reno_rounds") => ("narrow", ""),
-        ("limited" | "quick-start" | "xcp", _) | ("altcp", "rtt_factor") => ("wide", ""),
+        ("limited" | "quick-start" | "xcp", _) | ("altcp", "rtt_factor" | "rtt_form") => ("wide", ""),
+        ("altcp", "first_layer") => ("lossy", ""),
+        ("icim", "pair_spacing") => ("measured", ", capacity = \"pairs\""),
         ("icim", "expiry") => ("measured", ", window = \"lotka-volterra\""),
         ("swift-start" | "icim" | "imtcp" | "capacity" | "lotka-volterra", _) => ("measured", ""),
         ("bbr3" | "bbr-startup", _) => ("slow", ""),
@@ -145,7 +147,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
         // The second and the third ACK are a round trip apart.
         ("hoe", "acks") => &["transport.delayed_ack.every=2"],
         // Four segments to an ACK by the one rule, two by the other.
-        ("packet-pair", "ack_ratio") => {
+        ("packet-pair", "ack_ratio" | "ack_ratio_of") => {
             &["network.reverse={ rate = \"4.8 kbps\", delay = \"200 ms\", queue = \"5 packets\" }"]
         }
         // Duplicate ACKs are dropped, so that the end of recovery opens the window at once.
@@ -159,6 +161,9 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             &["flow.0.transport.misbehaviour={ interval_factor = 0.1 }"]
         }
         // Several packets come with each interrupt.
+        // Nobody replies.
+        ("packet-pair", "unanswered_pair") => &["transport.peer_knows_option=false"],
+        ("icim", "clock") => &["network.access.coalescing_stamps=arrival"],
         ("icim", "within_interrupt") => &[
             "network.access.coalescing=0.2 ms",
             "network.bottleneck.rate=200 Mbps",
