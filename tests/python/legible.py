@@ -24,6 +24,7 @@ WITHOUT_UNIT = {
     "exponent of the round-trip time": "an exponent",
     "estimated over true rate of the link": "a ratio",
     "part of the seeds": "a part of 1",
+    "runs": "a count",
     "measured / true": "a ratio",
     "goodput / (C/N)": "a ratio",
     "use of the link": "a part of 1",

@@ -57,7 +57,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     [(findings, _)] = run_studies([ficcrd.study(0.02)])
     readings = (resources.files("selfclock.papers.ficcrd") / "README.md").read_text(encoding="utf-8")
     verdicts = {claim.key: claim.verdict for claim in findings.claims}
-    report = PaperReport("ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0)
+    report = PaperReport(
+        "ficcrd", ficcrd.TITLE, ficcrd.REFERENCE, readings, findings, verdicts, 1.0, ambiguities=ficcrd.AMBIGUITIES
+    )
     sc.publish([report, sample()], folder / "reproduce")
     paths = {"network.bottleneck.queue": ["0.3 bdp", "1 bdp", "3 bdp"], "flow.*.congestion_control": ["reno", "cubic"]}
     network = sc.dumbbell(duration="2 s", flows=[{"start_jitter": "1 s"}])

@@ -348,8 +348,8 @@ def test_reproduce(selfclock: Command, tmp_path: Path) -> None:
         assert list(claim) == list(get_type_hints(ClaimRow))
         assert claim["verdict"] in {"reproduced", "direction", "not reproduced"}
     html = (tmp_path / "report" / "report.html").read_text(encoding="utf-8")
-    # Figures 5, 6, 8, 9, 11, 12 and 13, two comparisons, and bursts.
-    assert html.count('class="chart"') + html.count('class="drawing"') == 10
+    # Figures 5, 6, 8, 9, 11, 12 and 13, two comparisons, bursts, and the counts of each run.
+    assert html.count('class="chart"') + html.count('class="drawing"') == 11
     assert "<script src" not in html
 
 

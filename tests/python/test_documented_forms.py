@@ -62,6 +62,7 @@ SIBLINGS: list[tuple[str, Document]] = [
     (r"\.beta_ecn$", {"abe": True}),
     (r"\.linux_count$", {"variant": "linux"}),
     (r"\.(physical_rate|physical=oracle)$", {"physical": "oracle", "physical_rate": "10 Mbps"}),
+    (r"\.pair_spacing$", {"capacity": "pairs"}),
     (r"\.(available_rate|available=oracle)$", {"available": "oracle", "available_rate": "10 Mbps"}),
     (r"^flow\.traffic\.(load|interval)?$", {"size": "30 kB"}),
     (r"^flow\.traffic\.(arrivals|packet|steps|write)$", {"rate": "1 Mbps"}),

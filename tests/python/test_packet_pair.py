@@ -135,7 +135,8 @@ def test_ladder_of_both_sides() -> None:
     first_ack, second_ack = pair["arrival"].to_list()[2:]
     # 12 more bytes on the access link of 10 Mbit/s, except for the first: 6.4 us.
     assert second_ack - first_ack == pytest.approx(figure_06.ACK_S, abs=1e-5)
-    assert found.answered == found.pairs > 50
+    # One pair at a time: of the slow starts of 60 s.
+    assert found.answered == found.pairs > 5
 
 
 def test_figures_show_what_the_claims_count() -> None:
