@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from selfclock import _core
+from selfclock.errors import BadInputError
 from selfclock.evaluate import quic_others, transports
 
 if TYPE_CHECKING:
@@ -55,3 +56,24 @@ def test_transports_names_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sys, "argv", ["transports"])
     with pytest.raises(SystemExit, match="driver_flow"):
         transports.main()
+
+
+def test_a_driver_that_differs_writes_no_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver of the same words as the example's that prints a window: the simulated one, and twice as much."""
+    situation = transports.Situation("slow start", ("reno",), 0.236, 0.02, "whole packets", mbps=100, paced=False)
+    monkeypatch.setattr(transports, "SITUATIONS", (situation,))
+    [window] = transports.simulated([(situation, "reno")])
+    # Ten segments, doubled in each of six round trips: RFC 5681 with growth by bytes, and at most 67
+    # and a queue of 267 packets.
+    assert 160 <= window / transports.PACKET <= 334
+    for factor, allowed in ((1, True), (2, False)):
+        driver = tmp_path / "driver"
+        driver.write_text(f"#!/bin/sh\ncase \"$*\" in 'reno packet=1448 '*print) echo 0 {factor * window} 0 0;; esac\n")
+        driver.chmod(0o755)
+        if allowed:
+            page = transports.write(str(driver), {("slow start", "reno"): "9.9"})
+            assert "| slow start | `reno` |" in page
+            assert page.count("| +0.0% | 2% | 9.9 |") == 1
+        else:
+            with pytest.raises(BadInputError, match="the transports differ: slow start, reno"):
+                transports.write(str(driver), {})

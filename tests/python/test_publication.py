@@ -175,3 +175,19 @@ def test_latex_has_no_letter_with_a_meaning(cell: str, latex: str | None) -> Non
     assert r"name & busy \% \\" in made
     expected = latex or r"\#\{\textasciitilde{}\textasciicircum{}\$\}"
     assert f"{expected} & 1 \\\\" in made
+
+
+def test_a_run_as_rows(tmp_path: Path) -> None:
+    """One row per flow, whose numbers are those of the summary; CSV and LaTeX say the same."""
+    result = sc.dumbbell("5 Mbps", flows=["reno", "cubic"], duration="2 s", seed=7).run()
+    rows = result.rows()
+    assert [row["seed"] for row in rows] == [7, 7]
+    assert [row["goodput_bps"] for row in rows] == [flow["goodput_bps"] for flow in result.summary["flows"]]
+    text = result.to_csv(tmp_path / "run.csv")
+    assert (tmp_path / "run.csv").read_text(encoding="utf-8") == text
+    read = list(csv.DictReader(io.StringIO(text)))
+    assert [float(row["goodput_bps"]) for row in read] == [row["goodput_bps"] for row in rows]
+    latex = result.to_latex(tmp_path / "run.tex")
+    assert (tmp_path / "run.tex").read_text(encoding="utf-8") == latex
+    assert latex.count("\\\\") >= 2
+    assert "\\toprule" in latex
