@@ -63,8 +63,8 @@ def test_a_driver_that_differs_writes_no_page(tmp_path: Path, monkeypatch: pytes
     situation = transports.Situation("slow start", ("reno",), 0.236, 0.02, "whole packets", mbps=100, paced=False)
     monkeypatch.setattr(transports, "SITUATIONS", (situation,))
     [window] = transports.simulated([(situation, "reno")])
-    # Ten segments, doubled in each of six round trips: RFC 5681 with growth by bytes, and at most 67
-    # and a queue of 267 packets.
+    # Ten segments, doubled in each of six round trips: RFC 5681 with growth by bytes. The path and
+    # its queue hold 334.
     assert 160 <= window / transports.PACKET <= 334
     for factor, allowed in ((1, True), (2, False)):
         driver = tmp_path / "driver"
