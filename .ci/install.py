@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import left_out
 
 #: Of a command that waits for a network that does not answer, s.
-PATIENCE = 600
+PATIENCE = 300
 APT = ["apt-get", "-o", "Acquire::Retries=1", "-o", "Acquire::http::Timeout=30", "-o", "DPkg::Lock::Timeout=120"]
 
 
@@ -60,9 +60,9 @@ def install(missing: list[left_out.Need]) -> None:
     packages = [package for need in missing for package in need.debian]
     if packages and os.geteuid() == 0 and shutil.which("apt-get"):
         command = [*APT, "install", "--yes", "--quiet", "--quiet", "--no-install-recommends"]
-        # An old list of packages may still do.
-        succeeds(*APT, "update", "--quiet", "--quiet")
-        if not succeeds(*command, *packages):
+        # An old list of packages may still do. Without a network each command would wait in vain.
+        is_reachable = succeeds(*APT, "update", "--quiet", "--quiet")
+        if not succeeds(*command, *packages) and is_reachable:
             for need in missing:
                 _ = need.debian and succeeds(*command, *need.debian)
     for need in missing:
