@@ -171,9 +171,8 @@ def test_whether_a_host_has_a_socket(hosts: tuple[Sandbox, Sandbox]) -> None:
     assert b.has_ended()
 
 
+@NAMESPACES
 def test_settings_of_the_kernel() -> None:
-    if namespaces.obstacle() is not None:
-        pytest.skip(str(namespaces.obstacle()))
     chosen = {"net.ipv4.tcp_congestion_control": "reno"}
     with sandboxes([namespaces.setup("a", "10.201.0.1", sysctls=chosen)]) as (a,):
         said = "test $(cat /proc/sys/net/ipv4/tcp_congestion_control) = reno"
