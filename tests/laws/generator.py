@@ -174,6 +174,7 @@ def transport(draw: Draw, recovery: str) -> dict[str, Any]:
             {"minimum": "1 s"}, {"granularity": "100 ms", "arithmetic": "bsd"}, {"samples": "one-at-a-time"},
         ],
         "pacing_gain": [1.25, "off"],
+        "pacing_credit": [True, False],
         "shaper": [{"rate": "2 Mbps", "burst": "6 kB"}, "off"],
         "byte_counting": [True, False],
         "grow_only_when_limited": [True, False],

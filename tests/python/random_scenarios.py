@@ -144,6 +144,7 @@ def transports(draw: st.DrawFn, control: str) -> dict[str, Any]:
             {"arithmetic": "rfc6298"}, {"linear_syn_timeouts": 0},
         ],
         "pacing_gain": [1.2, "off"],
+        "pacing_credit": [True, False],
         "shaper": [{"rate": "2 Mbps", "burst": "6 kB"}, "off"],
         "peer_knows_option": [True, False],
         "encrypted": [True, False],

@@ -140,6 +140,8 @@ class Transport(Table):
     restart_after_idle: bool | None = None
     #: Pace segments at this multiple of window / smoothed round-trip time.
     pacing_gain: float | Literal["off"] | None = None
+    #: A paced segment that left late shortens the wait of the next, at most by half, as in Linux.
+    pacing_credit: bool | None = None
     #: A leaky bucket.
     shaper: Shaper | Mapping[str, object] | Literal["off"] | None = None
     #: Whether the receiver implements the algorithm's TCP option.

@@ -76,6 +76,8 @@ pub struct Transport {
     /// Pace segments at `pacing_gain` × cwnd / srtt even if the algorithm does not request it;
     /// `None` to disable.
     pub pacing_gain: Option<f64>,
+    /// A paced segment that left later than it might have shortens the wait of the next.
+    pub pacing_credit: bool,
     /// A leaky bucket that shapes all outgoing traffic.
     pub shaper: Option<Shaper>,
     /// Whether the receiver supports the algorithm's option. If not, it ignores it.
@@ -200,6 +202,7 @@ impl Transport {
             byte_counting: true,
             restart_after_idle: true,
             pacing_gain: None,
+            pacing_credit: true,
             shaper: None,
             peer_knows_option: true,
             misbehaviour: None,
@@ -250,6 +253,7 @@ impl Transport {
             byte_counting: false,
             restart_after_idle: false,
             pacing_gain: None,
+            pacing_credit: false,
             shaper: None,
             peer_knows_option: true,
             misbehaviour: None,

@@ -46,6 +46,8 @@ pub struct Outbox {
     echoes: bool,
     /// When the latest ACK left that has arrived: the echoed timestamp.
     echo: Time,
+    /// The pacer's, see there.
+    pacing_credit: bool,
     /// Present once something is paced or shaped.
     pacer: Option<Box<Pacer>>,
     release_timer: Timer,
@@ -67,7 +69,8 @@ impl Outbox {
             echo: Time::NEVER,
             echoes: transport.receive_window == ReceiveWindow::Auto,
             classic_ecn: transport.ecn == Ecn::Classic,
-            pacer: transport.shaper.map(|shaper| Box::new(Pacer::new(Some(shaper)))),
+            pacing_credit: transport.pacing_credit,
+            pacer: transport.shaper.map(|shaper| Box::new(Pacer::new(Some(shaper), transport.pacing_credit))),
             release_timer: Timer::default(),
         }
     }
@@ -167,7 +170,7 @@ impl Outbox {
         let size = Bytes(packet.size.into());
         context.network.send(context.events, context.now, packet);
         if outgoing.pacing.is_some() && self.pacer.is_none() {
-            self.pacer = Some(Box::new(Pacer::new(None)));
+            self.pacer = Some(Box::new(Pacer::new(None, self.pacing_credit)));
         }
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(context.now, size, outgoing.pacing);

@@ -12,12 +12,16 @@ pub struct Pacer {
     /// Virtual finishing time of the leaky bucket: the bucket is empty from then on.
     bucket_empty: Time,
     shaper: Option<Shaper>,
+    /// A segment that left later than it might have shortens the wait of the next by the delay, at
+    /// most by half: Linux's `tcp_update_skb_after_send`, against the jitter of its timers. A
+    /// segment that waited for its ACK then does not push the next ones off the ACK clock.
+    credit: bool,
 }
 
 impl Pacer {
     /// State before the first segment.
-    pub const fn new(shaper: Option<Shaper>) -> Self {
-        Self { release: Time::ZERO, bucket_empty: Time::ZERO, shaper }
+    pub const fn new(shaper: Option<Shaper>, credit: bool) -> Self {
+        Self { release: Time::ZERO, bucket_empty: Time::ZERO, shaper, credit }
     }
 
     /// The earliest time at which a segment of `size` bytes on the wire may leave.
@@ -51,7 +55,8 @@ impl Pacer {
             // The second of a pair leaves early: the next segment waits for both. A coarse clock
             // has one release a tick.
             self.release = if pacing.tick.is_zero() {
-                self.release.max(now) + delay
+                let late = if self.credit { now.since(self.release) } else { Duration::ZERO };
+                self.release.max(now) + less_credit(delay, late)
             } else {
                 self.release.max(beginning_of_tick(now, pacing.tick) + delay)
             };
@@ -80,6 +85,11 @@ fn scaled(pacing: Pacing, size: Bytes) -> Duration {
     pacing.tick.times(ticks.max(1))
 }
 
+fn less_credit(delay: Duration, late: Duration) -> Duration {
+    let delay = delay.picoseconds();
+    Duration::from_picoseconds(delay - late.picoseconds().min(delay / 2))
+}
+
 fn beginning_of_tick(now: Time, tick: Duration) -> Time {
     if tick.is_zero() { now } else { Time::ZERO + tick.times(now.ticks(tick)) }
 }
@@ -100,7 +110,7 @@ mod tests {
             size: Bytes(512),
             tick: Duration::from_milliseconds(10),
         };
-        let mut pacer = Pacer::new(None);
+        let mut pacer = Pacer::new(None, false);
         pacer.on_sent(at(541.3), Bytes(512), Some(pacing));
         assert_eq!(pacer.earliest(Some(pacing), Bytes(512)), at(580.0));
         assert_eq!(
@@ -110,10 +120,24 @@ mod tests {
         );
     }
 
+    /// Linux 6.18, net/ipv4/tcp_output.c: `len_ns -= min_t(u64, len_ns / 2, credit)`, where the
+    /// credit is how much later than its own release the segment has left.
+    #[test]
+    fn a_late_segment_shortens_the_next_wait_by_half_at_most() {
+        let size = Bytes(1500);
+        let pacing = Pacing { interval: Duration::from_milliseconds(10), size, tick: Duration::ZERO };
+        for (left, next) in [(10.0, 20.0), (13.0, 20.0), (15.0, 20.0), (18.0, 23.0), (500.0, 505.0)] {
+            let mut pacer = Pacer::new(None, true);
+            pacer.on_sent(at(0.0), size, Some(pacing));
+            pacer.on_sent(at(left), size, Some(pacing));
+            assert_eq!(pacer.earliest(Some(pacing), size), at(next), "left at {left} ms");
+        }
+    }
+
     #[test]
     fn a_leaky_bucket_never_exceeds_burst_plus_rate_times_time() {
         let shaper = Shaper { rate: Rate::from_bits_per_second(1_000_000), burst: Bytes(3000) };
-        let mut pacer = Pacer::new(Some(shaper));
+        let mut pacer = Pacer::new(Some(shaper), false);
         let (mut now, mut sent) = (at(0.0), 0);
         for _ in 0..1000 {
             now = now.max(pacer.earliest(None, Bytes(1000)));

@@ -172,11 +172,25 @@ enum Spacing {
     /// They are not: the ACK clock runs.
     Off,
     /// Slow start has ended with segments still in the leaky bucket.
-    Draining,
+    Draining(Bucket),
     /// A loss was detected, and nothing new acknowledged yet: Reno, unchanged.
     AwaitingFirstAck,
-    /// Safe-transmit (section 4.2.2), since this time.
-    SafeTransmit(Time),
+    /// Safe-transmit (section 4.2.2).
+    SafeTransmit(Bucket),
+}
+
+/// The leaky bucket outside slow start.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Bucket {
+    since: Time,
+    /// T alone has not emptied it within a round-trip time.
+    overdue: bool,
+}
+
+impl Bucket {
+    fn since(since: Time) -> Self {
+        Self { since, overdue: false }
+    }
 }
 
 impl PacketPair {
@@ -224,19 +238,28 @@ impl PacketPair {
         }
     }
 
-    fn leave_safe_transmit_if_done(&mut self, now: Time) {
-        // The paper names no exit. Ours: the bucket is empty and one round-trip time has passed,
-        // because only then do all ACKs belong to spaced segments, and the clock sustains itself.
-        if let Spacing::SafeTransmit(since) = self.spacing
-            && self.held_back == Bytes::ZERO
-            && now.since(since) >= self.smoothed_rtt
-        {
+    /// The paper names no exit. Ours: the bucket is empty and, in safe-transmit, one round-trip time
+    /// has passed, because only then do all ACKs belong to spaced segments, and the clock sustains
+    /// itself. A T that is too large would never empty the bucket, and no pair leaves meanwhile to
+    /// correct it: a second round trip is spaced by no more than the window's share of it, and is
+    /// the last.
+    fn stop_spacing_if_done(&mut self, now: Time) {
+        let round_trip = self.smoothed_rtt;
+        let (bucket, least) = match &mut self.spacing {
+            Spacing::Draining(bucket) => (bucket, Duration::ZERO),
+            Spacing::SafeTransmit(bucket) => (bucket, round_trip),
+            Spacing::Off | Spacing::AwaitingFirstAck => return,
+        };
+        let spent = now.since(bucket.since);
+        bucket.overdue = spent >= round_trip;
+        if self.held_back == Bytes::ZERO && spent >= least || spent >= round_trip.times(2) {
             self.spacing = Spacing::Off;
         }
     }
 
     fn interval(&self, state: &WindowState) -> Option<Duration> {
-        match self.interval_ticks() {
+        let share = || Duration::from_seconds(self.smoothed_rtt.seconds() / state.cwnd.max(1.0));
+        let measured = match self.interval_ticks() {
             Some(0) => match self.parameters.zero_ticks {
                 ZeroTicks::Unshaped => None,
                 ZeroTicks::One => Some(self.clock.period()),
@@ -244,9 +267,15 @@ impl PacketPair {
             Some(ticks) => Some(self.clock.period().times(ticks.into())),
             // A loss before any reply: the window spread over a round-trip time (our choice).
             None if matches!(self.spacing, Spacing::SafeTransmit(_)) && !self.smoothed_rtt.is_zero() => {
-                Some(Duration::from_seconds(self.smoothed_rtt.seconds() / state.cwnd.max(1.0)))
+                Some(share())
             }
             None => None,
+        };
+        match self.spacing {
+            Spacing::Draining(bucket) | Spacing::SafeTransmit(bucket) if bucket.overdue => {
+                measured.map(|interval| interval.min(share()))
+            }
+            _ => measured,
         }
     }
 }
@@ -256,7 +285,7 @@ impl StartPart for PacketPair {
         Partner::new(PacketPairReceiver::new(self.parameters))
     }
 
-    fn on_ack(&mut self, event: &Acknowledged, state: &WindowState) {
+    fn on_ack(&mut self, event: &Acknowledged, _state: &WindowState) {
         self.read_option(event.now, event.option);
         let rule = self.parameters.unanswered_pair;
         if self.awaited.as_mut().is_some_and(|pair| pair.is_unanswered(event, rule)) {
@@ -266,13 +295,13 @@ impl StartPart for PacketPair {
         if self.spacing == Spacing::AwaitingFirstAck {
             // "After retransmission of lost packets, TCP receives new acknowledgement packets. When
             // new acknowledgement packet is received, The new TCP enters in 'safe-transmit' mode."
-            self.spacing =
-                if self.parameters.safe_transmit { Spacing::SafeTransmit(event.now) } else { Spacing::Off };
+            self.spacing = if self.parameters.safe_transmit {
+                Spacing::SafeTransmit(Bucket::since(event.now))
+            } else {
+                Spacing::Off
+            };
         }
-        self.leave_safe_transmit_if_done(event.now);
-        if self.spacing == Spacing::Draining && self.held_back == Bytes::ZERO && !state.in_slow_start() {
-            self.spacing = Spacing::Off;
-        }
+        self.stop_spacing_if_done(event.now);
     }
 
     /// "TCP increases the value of congestion window by 1 segment for each ACK received" (section
@@ -281,7 +310,7 @@ impl StartPart for PacketPair {
     fn grow(&mut self, event: &Acknowledged, state: &mut WindowState) {
         state.cwnd += state.slow_start_step(event.size);
         if !state.in_slow_start() && self.spacing == Spacing::Off {
-            self.spacing = Spacing::Draining;
+            self.spacing = Spacing::Draining(Bucket::since(event.now));
         }
     }
 
@@ -306,13 +335,13 @@ impl StartPart for PacketPair {
             pair.on_sent(event.now, event.size);
         }
         self.held_back = event.held_back;
-        self.leave_safe_transmit_if_done(event.now);
+        self.stop_spacing_if_done(event.now);
     }
 
     fn pacing(&self, state: &WindowState) -> Option<Pacing> {
         let spaced = match self.spacing {
             Spacing::Off => state.in_slow_start(),
-            Spacing::Draining | Spacing::SafeTransmit(_) => true,
+            Spacing::Draining(_) | Spacing::SafeTransmit(_) => true,
             Spacing::AwaitingFirstAck => false,
         };
         if !spaced {
@@ -520,6 +549,35 @@ mod tests {
         start.on_sent(&sent(1.31, 0));
         assert_eq!(start.phase(), None);
         assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
+    }
+
+    /// A T that no pair of the path's ever corrects, 200 ms here for segments that leave 20 ms apart
+    /// by themselves: 10 segments a round trip of 200 ms can only leave in time at most 20 ms apart.
+    #[test]
+    fn an_interval_that_is_too_large_spaces_one_round_trip_and_is_left_after_another() {
+        let start = || {
+            let mut start = PacketPair::new(Parameters::default());
+            start.on_ack(&Acknowledged { option: reply(20), ..ack_at(0.5, 0.2) }, &state(10.0));
+            start
+        };
+        let mut safe = start();
+        let mut state = state(10.0);
+        state.ssthresh = 5.0;
+        safe.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
+        safe.on_ack(&ack_at(1.0, 0.2), &state);
+        let mut draining = start();
+        draining.grow(&ack_at(1.0, 0.2), &mut state.clone());
+        state.cwnd = 10.0;
+        for mut start in [safe, draining] {
+            let interval_at = |start: &mut PacketPair, seconds| {
+                let now = Time::ZERO + Duration::from_seconds(seconds);
+                start.on_sent(&Sent { held_back: Bytes(1000), ..Sent::new(now, Bytes(1000), Bytes(5000)) });
+                start.pacing(&state).map(|pacing| pacing.interval)
+            };
+            assert_eq!(interval_at(&mut start, 1.1), Some(Duration::from_milliseconds(200)));
+            assert_eq!(interval_at(&mut start, 1.3), Some(Duration::from_milliseconds(20)));
+            assert_eq!(interval_at(&mut start, 1.4), None, "{:?}", start.spacing);
+        }
     }
 
     /// Without a reply, because the peer lacked the option, one segment left per 10 ms tick in

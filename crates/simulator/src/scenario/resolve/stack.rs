@@ -141,6 +141,7 @@ fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
         byte_counting,
         restart_after_idle,
         pacing_gain,
+        pacing_credit,
         shaper,
         peer_knows_option,
         misbehaviour,

@@ -80,6 +80,7 @@ fn overlay(transport: &mut Transport, layer: &TransportTable) {
         OrOff::Off => None,
         OrOff::On(gain) => Some(gain.0),
     });
+    set(&mut transport.pacing_credit, &layer.pacing_credit, |on| *on);
     set(&mut transport.shaper, &layer.shaper, |shaper| match shaper {
         OrOff::Off => None,
         OrOff::On(shaper) => Some(Shaper { rate: shaper.rate.value, burst: shaper.burst.value.0 }),

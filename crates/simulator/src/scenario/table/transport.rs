@@ -77,6 +77,9 @@ table! {
         /// Space segments at this multiple of window / smoothed round-trip time even where the
         /// algorithm does not ask for it. "off".
         pacing_gain: Maybe<OrOff<Gain>>,
+        /// A paced segment that left later than it might have shortens the wait of the next by the
+        /// delay, at most by half, as in Linux. Modern: true; classic: false.
+        pacing_credit: Maybe<bool>,
         /// A leaky bucket that shapes everything the sender sends. "off".
         shaper: Maybe<OrOff<ShaperTable>>,
         /// The receiver knows the algorithm's option. true.

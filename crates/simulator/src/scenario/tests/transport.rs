@@ -52,6 +52,7 @@ delayed_ack = { every = 3, timer = "200 ms", clock = "grid" }
 timer = { initial = "3 s", minimum = "1 s", maximum = "64 s", granularity = "500 ms", backoff = 1.5, arithmetic = "bsd", samples = "one-at-a-time" }
 grow_only_when_limited = false
 pacing_gain = 1.2
+pacing_credit = false
 shaper = { rate = "1 Mbps", burst = "3000 B" }
 peer_knows_option = false"#,
     );
@@ -69,8 +70,9 @@ peer_knows_option = false"#,
         transport.timestamps,
         transport.grow_only_when_limited,
         transport.peer_knows_option,
+        transport.pacing_credit,
     ];
-    assert_eq!(switches, [false; 6]);
+    assert_eq!(switches, [false; 7]);
 }
 
 #[test]
