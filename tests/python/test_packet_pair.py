@@ -135,8 +135,13 @@ def test_ladder_of_both_sides() -> None:
     first_ack, second_ack = pair["arrival"].to_list()[2:]
     # 12 more bytes on the access link of 10 Mbit/s, except for the first: 6.4 us.
     assert second_ack - first_ack == pytest.approx(figure_06.ACK_S, abs=1e-5)
-    # One pair at a time: of the slow starts of 60 s.
-    assert found.answered == found.pairs > 5
+    # Figure 5: the next pair leaves as the reply to the last arrives; that of one was lost.
+    data, acks = (found.packets.filter(found.packets["kind"] == kind).sort("id") for kind in ("data", "ack"))
+    left = data.filter(data["mark"] == 1)["time_s"].to_list()
+    replied = acks.filter(acks["mark"] == 2)["arrival"].to_list()
+    assert found.answered == found.pairs == len(left) == len(replied)
+    assert replied.count(None) == 1
+    assert all(reply in (None, following) for reply, following in zip(replied[:-1], left[1:], strict=True))
 
 
 def test_figures_show_what_the_claims_count() -> None:
