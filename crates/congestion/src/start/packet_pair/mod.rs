@@ -86,6 +86,17 @@ choice! {
 }
 
 choice! {
+    /// The latest end of the shaping that follows slow start and a recovery, while the leaky bucket
+    /// is not empty.
+    ShapedUntil {
+        /// Two round trips.
+        TwoRoundTrips = "two-round-trips",
+        /// None.
+        Empty = "empty",
+    }
+}
+
+choice! {
     /// Interpretation of an interval of 0 ticks.
     ZeroTicks {
         /// The rate is unknown, but at least one segment per tick: no shaping.
@@ -143,6 +154,11 @@ parameters! {
         /// Space transmissions after a recovery.
         safe_transmit: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "paper, section 4.2.2";
+        /// The latest end of the shaping that follows slow start and a recovery: two round trips, or
+        /// none while the leaky bucket is not empty.
+        shaped_until: ShapedUntil = ShapedUntil::TwoRoundTrips, shown "two-round-trips", unit "", range (0.0, 0.0),
+            source "our choice: section 4.2.2 names no end; section 4.2.3: to control interval of data transfer may destroy \
+                    self-clocking, therefore we added no modification to congestion avoidance";
     }
 }
 
@@ -240,9 +256,9 @@ impl PacketPair {
 
     /// The paper names no exit. Ours: the bucket is empty and, in safe-transmit, one round-trip time
     /// has passed, because only then do all ACKs belong to spaced segments, and the clock sustains
-    /// itself. A T that is too large would never empty the bucket, and no pair leaves meanwhile to
-    /// correct it: a second round trip is spaced by no more than the window's share of it, and is
-    /// the last.
+    /// itself. A T that is too large, or ACKs of many segments at once, would never let the bucket
+    /// be empty, and no pair leaves meanwhile to correct T: a second round trip is spaced by no more
+    /// than the window's share of it, and is the last.
     fn stop_spacing_if_done(&mut self, now: Time) {
         let round_trip = self.smoothed_rtt;
         let (bucket, least) = match &mut self.spacing {
@@ -251,8 +267,9 @@ impl PacketPair {
             Spacing::Off | Spacing::AwaitingFirstAck => return,
         };
         let spent = now.since(bucket.since);
-        bucket.overdue = spent >= round_trip;
-        if self.held_back == Bytes::ZERO && spent >= least || spent >= round_trip.times(2) {
+        let ends = self.parameters.shaped_until == ShapedUntil::TwoRoundTrips;
+        bucket.overdue = ends && spent >= round_trip;
+        if self.held_back == Bytes::ZERO && spent >= least || ends && spent >= round_trip.times(2) {
             self.spacing = Spacing::Off;
         }
     }
@@ -555,28 +572,32 @@ mod tests {
     /// by themselves: 10 segments a round trip of 200 ms can only leave in time at most 20 ms apart.
     #[test]
     fn an_interval_that_is_too_large_spaces_one_round_trip_and_is_left_after_another() {
-        let start = || {
-            let mut start = PacketPair::new(Parameters::default());
+        let start = |shaped_until| {
+            let mut start = PacketPair::new(Parameters { shaped_until, ..Parameters::default() });
             start.on_ack(&Acknowledged { option: reply(20), ..ack_at(0.5, 0.2) }, &state(10.0));
             start
         };
-        let mut safe = start();
+        let mut safe = start(ShapedUntil::TwoRoundTrips);
         let mut state = state(10.0);
         state.ssthresh = 5.0;
         safe.on_loss(&LossDetected::new(Time::ZERO, Bytes(10_000)), &mut state);
         safe.on_ack(&ack_at(1.0, 0.2), &state);
-        let mut draining = start();
-        draining.grow(&ack_at(1.0, 0.2), &mut state.clone());
-        state.cwnd = 10.0;
-        for mut start in [safe, draining] {
+        let [mut draining, mut patient] = [ShapedUntil::TwoRoundTrips, ShapedUntil::Empty].map(start);
+        for start in [&mut draining, &mut patient] {
+            start.grow(&ack_at(1.0, 0.2), &mut state.clone());
+        }
+        for (mut start, second, third) in
+            [(safe, Some(20), None), (draining, Some(20), None), (patient, Some(200), Some(200))]
+        {
+            let [second, third] = [second, third].map(|each| each.map(Duration::from_milliseconds));
             let interval_at = |start: &mut PacketPair, seconds| {
                 let now = Time::ZERO + Duration::from_seconds(seconds);
                 start.on_sent(&Sent { held_back: Bytes(1000), ..Sent::new(now, Bytes(1000), Bytes(5000)) });
                 start.pacing(&state).map(|pacing| pacing.interval)
             };
             assert_eq!(interval_at(&mut start, 1.1), Some(Duration::from_milliseconds(200)));
-            assert_eq!(interval_at(&mut start, 1.3), Some(Duration::from_milliseconds(20)));
-            assert_eq!(interval_at(&mut start, 1.4), None, "{:?}", start.spacing);
+            assert_eq!(interval_at(&mut start, 1.3), second, "{:?}", start.spacing);
+            assert_eq!(interval_at(&mut start, 1.4), third, "{:?}", start.spacing);
         }
     }
 
