@@ -198,6 +198,34 @@ fn a_record_with_options_replays() {
     assert!(error.to_string().contains("on record"), "{error}");
 }
 
+/// The kernel part writes what it has: a segment that leaves while the next interval is on its way
+/// to it carries the last one. After the next, the last one would be wrong.
+#[test]
+fn a_segment_may_leave_before_a_new_interval_reaches_the_kernel() {
+    let selection = selection();
+    let mut bridge = Bridge::new(|setup| selection.controller(setup)).with_partner(selection.partner());
+    let one = mark(PairMark::First, 1);
+    let two = Block::of(pair(Some((PairMark::Second, 1)), Some((1, 60)))).expect("of kind 253");
+    let [older, newer] = [[0, 70], [1, 90]]
+        .map(|[id, us]| Block { first: [0; 16], second: [254, 8, b'P', b'P', 3, id, 0, us] });
+    let mut events = exchange();
+    events.pop();
+    events.extend([
+        about(kind::HEARD, 5, 42_700_000, 0, &one),
+        ack(4, 42_700_001),
+        about(kind::HEARD, 5, 43_600_000, 0, &two),
+        ack(5, 43_600_001),
+    ]);
+    for event in &events {
+        bridge.on(event);
+    }
+    for (number, carried, given) in [(2, older, older), (3, newer, newer), (4, older, newer)] {
+        let event = about(kind::WROTE, 5, 43_700_000, number, &carried);
+        bridge.on(&event);
+        assert_eq!(bridge.wrote(&event), Some(given), "segment {number}");
+    }
+}
+
 /// A flow taken over counts its blocks from zero again, under a generation of its own.
 #[test]
 fn a_flow_taken_over_counts_anew() {

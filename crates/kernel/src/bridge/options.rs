@@ -170,6 +170,10 @@ fn written((first, blocks): &mut (u32, VecDeque<Block>), number: u32) -> Option<
 #[derive(Clone, Debug, Default)]
 pub struct Exchange {
     outgoing: Outgoing,
+    /// Options given to be carried beside a block, oldest first, the last one on a segment among
+    /// them: a segment that leaves while a new one is on its way to the kernel part carries the one
+    /// before.
+    given: VecDeque<[u8; 8]>,
     /// The peer's option on the ACK that is about to be reported.
     heard: Option<PeerOption>,
     /// Whether the blocks for data are offered: the algorithm probes.
@@ -208,6 +212,10 @@ impl Exchange {
         if let Some(bytes) = bare(PeerOption::PacketPair(option)) {
             self.outgoing.extra = (self.outgoing.extra.0.wrapping_add(1), bytes);
             self.changed = true;
+            if self.given.len() == MARKS {
+                self.given.pop_front();
+            }
+            self.given.push_back(bytes);
         }
     }
 
@@ -220,7 +228,7 @@ impl Exchange {
         }
         if event.number == self.outgoing.generation {
             let reported = Block::reported(event);
-            let second = if reported.second[1] > 0 { self.outgoing.extra.1 } else { [0; 8] };
+            let second = if reported.second[1] > 0 { self.carried(reported.second) } else { [0; 8] };
             let first = if reported.first[1] > 0 {
                 written(&mut self.outgoing.marks, event.prior_delivered).map(|block| block.first)
             } else {
@@ -229,6 +237,18 @@ impl Exchange {
             self.wrote = first.map(|first| Block { first, second });
         }
         self.outgoing.fill(|part| control.option_for(part));
+    }
+
+    /// The option that a segment may carry beside its block if it carries this one: this one, if it
+    /// was given and none that was given later has been carried; otherwise the newest.
+    fn carried(&mut self, reported: [u8; 8]) -> [u8; 8] {
+        match self.given.iter().position(|given| *given == reported) {
+            Some(place) => {
+                self.given.drain(..place);
+                reported
+            }
+            None => self.outgoing.extra.1,
+        }
     }
 
     /// The block of the last segment as the algorithm gave it; `None` if unknown.
