@@ -134,6 +134,22 @@ def test_a_pair_is_timed_by_the_receiver(cgroup: Path, tmp_path: Path) -> None:
     assert found.goodput(1) > 17
 
 
+def test_one_pair_at_a_time(cgroup: Path, tmp_path: Path) -> None:
+    """The paper's figure 5: the first two segments are a pair, and the next leaves after the reply to it."""
+    one = EXACT.replace("every", "one")
+    _, segments, said, replay = exchanged(f"reno+packet-pair:{one}", cgroup, tmp_path / "record")
+    # In the order in which the sender's device saw them: marks on data, replies on ACKs.
+    seen = [body[:2] for segment in segments for _, _, body in segment.options]
+    assert seen[:3] == [bytes([1, 0]), bytes([2, 0]), bytes([3, 0])]
+    for number, (kind, pair) in enumerate(seen):
+        if kind == 1:
+            assert pair == 0 or bytes([3, pair - 1]) in seen[:number], seen
+    data = [segment for segment in segments if segment.sent and segment.payload]
+    assert [bool(segment.options) for segment in data[:10]] == [True] * 2 + [False] * 8
+    assert said["options"]["marked"] % 2 == 0
+    assert replay["options"] == said["options"]["marked"] + said["options"]["replied"]
+
+
 def test_pairs_of_both_sides(cgroup: Path, tmp_path: Path) -> None:
     """ACKs carry marks and replies, under two kinds; the sender returns the interval of the ACKs on data."""
     _, segments, said, replay = exchanged(f"reno+packet-pair:{EXACT},probing=both-sides", cgroup, tmp_path / "record")

@@ -53,8 +53,12 @@ fn blocks_are_the_options_of_the_library() {
     assert_eq!(Block::default().option(), None);
 }
 
+fn selected(label: &str) -> Selection {
+    selfclock_congestion::Registry::built_in().read(label).expect("built in")
+}
+
 fn selection() -> Selection {
-    selfclock_congestion::Registry::built_in().read(LABEL).expect("built in")
+    selected(LABEL)
 }
 
 /// A connection that begins has pairs 0 to 7 ready; Reno has nothing to carry.
@@ -224,6 +228,31 @@ fn a_segment_may_leave_before_a_new_interval_reaches_the_kernel() {
         bridge.on(&event);
         assert_eq!(bridge.wrote(&event), Some(given), "segment {number}");
     }
+}
+
+/// Figure 5 of the paper has one pair a round trip: the kernel part has the blocks of one, then none
+/// until the reply has come.
+#[test]
+fn one_pair_at_a_time() {
+    let selection = selected(&LABEL.replace("every", "one"));
+    let opening = Outgoing::opening(selection.controller(Setup::default())).expect("it probes");
+    assert_eq!(Vec::from(opening.marks.1), [mark(PairMark::First, 0), mark(PairMark::Second, 0)]);
+    let mut bridge = Bridge::new(|setup| selection.controller(setup)).with_partner(selection.partner());
+    let mut offered = Vec::new();
+    for event in exchange() {
+        // Eight more segments of the initial window are on their way.
+        let event = KernelEvent { snd_nxt: event.snd_una + 8 * u32::from(MSS), ..event };
+        bridge.on(&event);
+        if let Some(block) = bridge.wrote(&event) {
+            assert_eq!(block, Block::reported(&event));
+        }
+        // Number of the first block for data, and how many there are.
+        offered.extend(
+            bridge.take_outgoing().filter(|(key, _)| *key == 5).map(|(_, bytes)| (bytes[8], bytes[12])),
+        );
+    }
+    // After each of the pair's segments; after the ACK with the reply; as the next segment leaves.
+    assert_eq!(offered, [(1, 1), (2, 0), (2, 2), (2, 2)]);
 }
 
 /// A flow taken over counts its blocks from zero again, under a generation of its own.

@@ -280,6 +280,7 @@ impl<C: Control> Flow<C> {
     #[cfg(not(target_arch = "bpf"))]
     pub fn outgoing(&mut self) -> Option<Vec<u8>> {
         let exchange = self.exchange.as_mut()?;
+        exchange.prepare(&mut self.control);
         exchange.changes(self.control.controller().decision().probe.is_some())
     }
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use selfclock_congestion::option::{CustomOption, EXPERIMENTAL_KINDS, PacketPairKind, PacketPairOption};
 use selfclock_congestion::receiver::{INITIAL_TTL, Partner};
-use selfclock_congestion::{Controller, Event, PeerOption, ProbePart, Time};
+use selfclock_congestion::{Controller, Event, PeerOption, Phase, ProbePart, Time};
 
 use super::flow::Control;
 use crate::event::KernelEvent;
@@ -136,23 +136,26 @@ impl Outgoing {
         out
     }
 
-    /// Prepares blocks for pairs.
-    fn fill(&mut self, mut option_for: impl FnMut(ProbePart) -> Option<PeerOption>) {
+    /// Prepares blocks for the pairs that the algorithm lets go. True if it lets no more go until
+    /// these have left: it has one pair on its way at a time.
+    fn fill(&mut self, control: &mut impl Control) -> bool {
         let marks = &mut self.marks.1;
-        while marks.len() + 2 <= MARKS {
+        let before = marks.len();
+        while marks.len() + 2 <= MARKS && control.controller().decision().probe.is_some() {
             for part in [ProbePart::PairFirst, ProbePart::PairSecond] {
-                marks.push_back(option_for(part).and_then(Block::of).unwrap_or_default());
+                marks.push_back(control.option_for(part).and_then(Block::of).unwrap_or_default());
             }
         }
+        marks.len() > before && marks.len() + 2 <= MARKS
     }
 
     /// The blocks of a connection that begins under this algorithm; `None` if its segments carry
     /// none.
     pub fn opening(mut control: Controller) -> Option<Self> {
         let mut opening = Self::default();
-        control.decision().probe?;
-        opening.fill(|part| control.option_for(part));
-        opening.marks.1.iter().all(|block| block.first[1] > 0).then_some(opening)
+        opening.fill(&mut control);
+        let marks = &opening.marks.1;
+        (!marks.is_empty() && marks.iter().all(|block| block.first[1] > 0)).then_some(opening)
     }
 }
 
@@ -176,8 +179,10 @@ pub struct Exchange {
     given: VecDeque<[u8; 8]>,
     /// The peer's option on the ACK that is about to be reported.
     heard: Option<PeerOption>,
-    /// Whether the blocks for data are offered: the algorithm probes.
+    /// Whether the blocks for data are offered: the algorithm probes, or lets these go and no more.
     offered: bool,
+    /// These and no more.
+    last_pair: bool,
     changed: bool,
     wrote: Option<Block>,
 }
@@ -224,7 +229,7 @@ impl Exchange {
         self.wrote = None;
         self.changed = true;
         if self.outgoing.marks.1.is_empty() {
-            self.outgoing.fill(|part| control.option_for(part));
+            self.prepare(control);
         }
         if event.number == self.outgoing.generation {
             let reported = Block::reported(event);
@@ -236,7 +241,17 @@ impl Exchange {
             };
             self.wrote = first.map(|first| Block { first, second });
         }
-        self.outgoing.fill(|part| control.option_for(part));
+    }
+
+    /// Prepares blocks for the pairs that the algorithm lets go now.
+    pub fn prepare(&mut self, control: &mut impl Control) {
+        let before = self.outgoing.marks.1.len();
+        self.last_pair |= self.outgoing.fill(control);
+        self.changed |= self.outgoing.marks.1.len() > before;
+        let controller = control.controller();
+        self.last_pair &= !self.outgoing.marks.1.is_empty()
+            && controller.snapshot().phase == Phase::SlowStart
+            && controller.decision().probe.is_none();
     }
 
     /// The option that a segment may carry beside its block if it carries this one: this one, if it
@@ -258,9 +273,10 @@ impl Exchange {
 
     /// The blocks for the kernel part, if they have changed.
     pub fn changes(&mut self, probes: bool) -> Option<Vec<u8>> {
-        let changed = core::mem::take(&mut self.changed) || self.offered != probes;
-        self.offered = probes;
-        changed.then(|| self.outgoing.bytes(probes))
+        let offers = probes || self.last_pair;
+        let changed = core::mem::take(&mut self.changed) || self.offered != offers;
+        self.offered = offers;
+        changed.then(|| self.outgoing.bytes(offers))
     }
 }
 
