@@ -241,7 +241,7 @@ fn one_pair_at_a_time() {
     let mut offered = Vec::new();
     for event in exchange() {
         // Eight more segments of the initial window are on their way.
-        let event = KernelEvent { snd_nxt: event.snd_una + 8 * u32::from(MSS), ..event };
+        let event = KernelEvent { snd_nxt: event.snd_una + 8 * MSS, ..event };
         bridge.on(&event);
         if let Some(block) = bridge.wrote(&event) {
             assert_eq!(block, Block::reported(&event));
