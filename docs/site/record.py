@@ -1,10 +1,10 @@
 """Record the outcome of the papers' claims, for the pages that show it: `make record`.
 
 `verdicts.json` records the verdicts, which decide whether `selfclock reproduce` fails;
-`claims.json` beside it holds what the last run measured, by statement, the verdict under the default
-readings first; the statements are in `claims.toml`. `--full` also runs experiments that take
-minutes, and writes their claims into `full.json`, from which every other run takes them, and the
-numbers of their figures into `full_data.json`.
+`claims.json` beside it holds what the last run measured, by statement, the verdict under the
+default readings first; the statements are in `claims.toml`. `--full` also runs experiments that
+take minutes, and writes their claims into `full.json`, from which every other run takes them, and
+the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import json
 import sys
 from pathlib import Path
 
-from selfclock.papers.on_record import long_row, row
-from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
+from selfclock.papers.on_record import by_readings, long_row, row
+from selfclock.reproduce import MEASURED_HEADING, PAPERS, PaperReport, find, reproduce, section
 
 
 def record(report: PaperReport, *, full: bool) -> list[str]:
@@ -23,11 +23,21 @@ def record(report: PaperReport, *, full: bool) -> list[str]:
     package = PAPERS[report.name]
     claims = [row(claim, package) for statement in report.statements for claim in statement.claims]
     _write(report, "claims.json", claims)
+    _write_readme(package)
     if full:
         _write(report, "full.json", [long_row(claim) for claim in report.claims if claim.long])
         if report.findings.data:
             _write(report, "full_data.json", report.findings.data)
     return [*report.differences(), *report.faults()]
+
+
+def _write_readme(package: str) -> None:
+    """Bring the README's table of measured values up to date, if it has one."""
+    path = Path(str(importlib.resources.files(package))) / "README.md"
+    text = path.read_text(encoding="utf-8")
+    held = section(text, MEASURED_HEADING)
+    if held:
+        path.write_text(text.replace(held, by_readings(package)), encoding="utf-8")
 
 
 def _write(report: PaperReport, name: str, rows: object) -> None:

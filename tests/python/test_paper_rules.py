@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from selfclock.papers.declared import Declared, Ran, claims_of, written
 from selfclock.papers.intervals import Interval
-from selfclock.papers.on_record import on_record
+from selfclock.papers.on_record import by_readings, on_record
 from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.papers.rules import Rule, RuleError, holds
-from selfclock.reproduce import PAPERS
+from selfclock.reproduce import MEASURED_HEADING, PAPERS, section
 
 if TYPE_CHECKING:
     from selfclock.claims import Verdict
@@ -312,3 +313,10 @@ def test_the_same_run_in_two_programs() -> None:
     assert judged(Run(0.94, 9873)) == DIRECTION
     assert judged(theirs, as_many_cuts=False) == DIRECTION
     assert judged(theirs, same_flow=False) == NOT
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_table_of_the_readme_is_what_is_on_record(paper: str) -> None:
+    held = section((resources.files(PAPERS[paper]) / "README.md").read_text(encoding="utf-8"), MEASURED_HEADING)
+    assert bool(held) == bool(claims_of(PAPERS[paper]).in_readme)
+    assert not held or held == by_readings(PAPERS[paper])

@@ -184,6 +184,8 @@ class Claims:
     ambiguities: tuple[Ambiguity, ...]
     #: Numbers of the rules that also drawings and other measurements need.
     numbers: Mapping[str, Any]
+    #: Statements whose values the README has under every combination of readings.
+    in_readme: tuple[str, ...] = ()
 
     def __call__(self, name: str, ran: Ran, *, long: bool = False, **values: Any) -> Claim:  # noqa: ANN401
         """Judge a statement by its measured values, under the readings of its runs."""
@@ -236,4 +238,5 @@ def claims_of(package: str) -> Claims:
             for name, each in table.get("ambiguity", {}).items()
         ),
         numbers,
+        tuple(table.get("in_readme", ())),
     )

@@ -1,4 +1,4 @@
-"""What a paper's last run measured, joined with the statements that its package declares.
+"""Measurements of a paper's last run, joined with the statements that its package declares.
 
 `claims.json` has a row for each verdict: identifier, readings, measured value and note, and the
 printed one where it follows from a run. `full.json` has those of the experiments that take minutes,
@@ -117,3 +117,30 @@ def long_data(package: str) -> dict[str, Any]:
     """Return the numbers of long runs from the last run with `full`; empty without one."""
     held: dict[str, Any] = _read(package, "full_data.json", {})
     return held
+
+
+def by_readings(package: str) -> str:
+    """Return the statements of `in_readme` under every combination of readings, as a table for the README."""
+    paper = claims_of(package)
+    names = {one.id: one.name for each in paper.ambiguities for one in each.readings if one is not each.default}
+    rows = [one for one in on_record(package) if one.declared.id in paper.in_readme]
+    # A statement on which fewer readings bear has one value under several combinations.
+    most = max((len(one.readings) for one in rows), default=0)
+    combinations = list(dict.fromkeys(one.readings for one in rows if len(one.readings) == most))
+    heads = [paper.declared[name] for name in paper.in_readme]
+    lines = [
+        ["readings", *(f"`{each.id}`" for each in heads)],
+        ["---"] * (1 + len(heads)),
+        ["printed", *("-" if isinstance(each.printed, str) else each.printed_text for each in heads)],
+    ]
+    for combination in combinations:
+        label = ", ".join(names[name] for name in combination if name in names) or "the defaults"
+        cells = [
+            next(
+                (one.measured for one in rows if one.declared.id == each.id and set(one.readings) <= set(combination)),
+                "-",
+            )
+            for each in heads
+        ]
+        lines.append([label, *cells])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

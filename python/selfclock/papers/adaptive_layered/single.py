@@ -191,7 +191,7 @@ def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustra
 
 
 def _times(tcp: float | None, altcp: float | None) -> dict[str, Any]:
-    """Return how many times faster it is, and how that is told; none if one of them never gets there."""
+    """Return how many times faster it is, and how that is told; none if one of them does not."""
     if not tcp or not altcp:
         return {"times": None, "told": None}
     return {"times": tcp / altcp, "told": f"{tcp / altcp:.1f} times: {altcp:.1f} s against {tcp:.0f} s"}
