@@ -13,7 +13,7 @@ import importlib.resources
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from selfclock.claims import VERDICTS, statements
 from selfclock.paper_runs import Study, run_studies
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.claims import Findings
+    from selfclock.paper_runs import Runs
     from selfclock.papers.mutants import Mutant
 
 
@@ -35,11 +36,11 @@ def judge(name: str, scale: float | None = None) -> tuple[Rules, list[str]]:
     # A shorter run tells a mutant from the mechanism as well, where minutes would be needed.
     scale = getattr(listed, "SCALE", None) if scale is None else scale
     study: Study = paper.study() if scale is None else paper.study(scale)
-    kept: list[list[Any]] = []
+    kept: list[Runs] = []
 
-    def keep(readings: Sequence[list[Any]]) -> Findings:
-        kept.extend(list(own) for own in readings)
-        return study.findings(readings)
+    def keep(runs: Runs) -> Findings:
+        kept.append(runs)
+        return study.findings(runs)
 
     [(findings, _)] = run_studies([Study(study.parts, keep)])
     # Of each statement the best verdict, which has most to lose, and its runs.
@@ -49,7 +50,7 @@ def judge(name: str, scale: float | None = None) -> tuple[Rules, list[str]]:
     ]
     names = {scenario for claim in best for scenario in claim.scenarios}
     running = [mutant for mutant in mutants if mutant.computed is None]
-    mutated = run_studies([mutant.study(study, kept, names) for mutant in running])
+    mutated = run_studies([mutant.study(study, kept[0], names) for mutant in running])
     found = {mutant.id: list(own.claims) for mutant, (own, _) in zip(running, mutated, strict=True)}
     found |= {mutant.id: list(mutant.computed()) for mutant in mutants if mutant.computed is not None}
     # What is only recorded has no run to change.

@@ -1,10 +1,10 @@
 """Record the outcome of the papers' claims, for the pages that show it: `make record`.
 
 `verdicts.json` records the verdicts, which decide whether `selfclock reproduce` fails;
-`claims.json` beside it holds the texts and figures of the last run, for readers, by statement, the
-verdict under the default readings first. `--full` also runs
-experiments that take minutes, and writes their claims into `full.json`, from which every other run
-takes them, and the numbers of their figures into `full_data.json`.
+`claims.json` beside it holds what the last run measured, by statement, the verdict under the
+default readings first; the statements are in `claims.toml`. `--full` also runs experiments that
+take minutes, and writes their claims into `full.json`, from which every other run takes them, and
+the numbers of their figures into `full_data.json`.
 """
 
 from __future__ import annotations
@@ -12,38 +12,32 @@ from __future__ import annotations
 import importlib.resources
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
-from selfclock.reproduce import PAPERS, PaperReport, find, reproduce
+from selfclock.papers.on_record import by_readings, long_row, row
+from selfclock.reproduce import MEASURED_HEADING, PAPERS, PaperReport, find, reproduce, section
 
 
 def record(report: PaperReport, *, full: bool) -> list[str]:
     """Record the claims of a paper, and report incomplete claims and verdicts that differ from the record."""
-    claims: list[dict[str, object]] = [
-        {
-            "id": claim.id,
-            "readings": list(claim.readings),
-            "of": claim.of,
-            "source": claim.source,
-            "says": claim.says,
-            "printed": claim.printed_text,
-            "criterion": claim.criterion,
-            "variant": claim.variant,
-            "measured": claim.measured_text,
-            "figure": claim.figure,
-            "scenarios": list(claim.scenarios),
-            "recorded": claim.recorded,
-        }
-        for statement in report.statements
-        for claim in statement.claims
-    ]
+    package = PAPERS[report.name]
+    claims = [row(claim, package) for statement in report.statements for claim in statement.claims]
     _write(report, "claims.json", claims)
+    _write_readme(package)
     if full:
-        _write(report, "full.json", [asdict(claim) for claim in report.claims if claim.long])
+        _write(report, "full.json", [long_row(claim) for claim in report.claims if claim.long])
         if report.findings.data:
             _write(report, "full_data.json", report.findings.data)
     return [*report.differences(), *report.faults()]
+
+
+def _write_readme(package: str) -> None:
+    """Bring the README's table of measured values up to date, if it has one."""
+    path = Path(str(importlib.resources.files(package))) / "README.md"
+    text = path.read_text(encoding="utf-8")
+    held = section(text, MEASURED_HEADING)
+    if held:
+        path.write_text(text.replace(held, by_readings(package)), encoding="utf-8")
 
 
 def _write(report: PaperReport, name: str, rows: object) -> None:

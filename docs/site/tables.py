@@ -12,10 +12,11 @@ import click
 import selfclock as sc
 from selfclock.claims import OF
 from selfclock.cli.app import COMMANDS, app
+from selfclock.papers.on_record import Recorded, on_record
 from selfclock.reproduce import PAPERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from selfclock.algorithms import Algorithm
 
@@ -95,15 +96,15 @@ def claims(paper: str) -> str:
     rows, verdicts = _record(paper)
     pieces = []
     for of, name in OF.items():
-        own = _statements([row for row in rows if row["of"] == of])
+        own = _statements(row for row in rows if row.declared.of == of)
         if not own:
             continue
-        found = [[verdicts[_key(row)] for row in every] for every in own]
+        found = [[verdicts[row.key] for row in every] for every in own]
         heads = [every[0] for every in own]
         table = _table(
             ["statement", "where", _printed_heading(heads), "measured", "reproduced"],
             [
-                [row["says"], row["source"], _printed(row), row["measured"], _outcome(each)]
+                [row.declared.says, row.declared.source, _printed(row), row.measured, _outcome(each)]
                 for row, each in zip(heads, found, strict=True)
             ],
         )
@@ -145,16 +146,12 @@ def readings(paper: str) -> str:
     return f"**Readings of the text**:\n\n{table}"
 
 
-def _statements(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Return the rows by statement; `claims.json` has the one under the default readings first."""
-    by_id: dict[str, list[dict[str, Any]]] = {}
+def _statements(rows: Iterable[Recorded]) -> list[list[Recorded]]:
+    """Return the rows by statement; the one under the default readings comes first."""
+    by_id: dict[str, list[Recorded]] = {}
     for row in rows:
-        by_id.setdefault(row["id"], []).append(row)
+        by_id.setdefault(row.declared.id, []).append(row)
     return list(by_id.values())
-
-
-def _key(row: dict[str, Any]) -> str:
-    return f"{row['id']} [{', '.join(row['readings'])}]" if row["readings"] else row["id"]
 
 
 def _outcome(verdicts: list[str]) -> str:
@@ -164,13 +161,13 @@ def _outcome(verdicts: list[str]) -> str:
     return f"**{verdicts[0]}**; reproduced under {held} of {len(verdicts)} combinations of readings"
 
 
-def _printed_heading(rows: list[dict[str, Any]]) -> str:
-    printed = [bool(row["printed"]) for row in rows]
+def _printed_heading(rows: list[Recorded]) -> str:
+    printed = [bool(row.printed) for row in rows]
     return "printed" if all(printed) else "printed, or *our criterion*" if any(printed) else "our criterion"
 
 
-def _printed(row: dict[str, Any]) -> str:
-    return row["printed"] or f"*{row['criterion']}*"
+def _printed(row: Recorded) -> str:
+    return row.printed or f"*{row.declared.criterion}*"
 
 
 def paper_page(paper: str, readings: str) -> str:
@@ -286,10 +283,9 @@ def _everything() -> list[Algorithm]:
     return [*sc.algorithms(), *sc.queues(), *sc.routers()]
 
 
-def _record(paper: str) -> tuple[list[dict[str, Any]], dict[str, str]]:
+def _record(paper: str) -> tuple[list[Recorded], dict[str, str]]:
     folder = importlib.resources.files(PAPERS[paper])
-    rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    return rows, json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
+    return on_record(PAPERS[paper]), json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
 
 
 def _unit(default: str, unit: str) -> str:

@@ -1,17 +1,15 @@
 """Claims of a paper, the measurements, and the verdicts that follow, under every reading of the text.
 
 A place where a text is ambiguous, silent or contradicts itself is an `Ambiguity`, declared once in
-`ambiguities.py` of the paper's package, with every `Reading` that the text allows; the first is
-the default. A claim names the readings that it was measured under, one of each ambiguity that
+`claims.toml` of the paper's package, with every `Reading` that the text allows; the first is the
+default. A claim names the readings that it was measured under, one of each ambiguity that
 bears on it, and the claims with one identifier are one `Statement`. `papers/README.md` shows how.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import KW_ONLY, dataclass, field
-from importlib import resources
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, get_args
+from typing import TYPE_CHECKING, Literal, TypedDict, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -341,25 +339,6 @@ class Findings:
     #: Numbers of long runs with which other runs draw figures: `full_data.json` in the paper's
     #: folder.
     data: dict[str, object] = field(default_factory=dict)
-
-
-def recorded(package: str) -> list[Claim]:
-    """Return the claims whose runs take minutes, from the last run with `full`."""
-    path = resources.files(package) / "full.json"
-    if not path.is_file():
-        return []
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [
-        Claim(**{**row, "readings": tuple(row["readings"]), "scenarios": tuple(row["scenarios"]), "recorded": True})
-        for row in rows
-    ]
-
-
-def recorded_data(package: str) -> dict[str, Any]:
-    """Return the numbers of long runs from the last run with `full`; empty without one."""
-    path = resources.files(package) / "full_data.json"
-    held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    return held
 
 
 def within(measured: float, printed: float, tolerance: float) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from selfclock.runs import Wanted, longest_first, run_wanted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from concurrent.futures import Future
 
     from selfclock.claims import Findings
@@ -27,19 +27,58 @@ class Part:
     read: Callable[[Result], Any] = lambda result: result
 
 
+class Runs:
+    """Measurements of a study's runs, by the name of the scenario and by seed."""
+
+    def __init__(self, measured: Mapping[tuple[str, int], Any] | None = None) -> None:
+        self._by_name: dict[str, dict[int, Any]] = {}
+        for (name, seed), measurement in (measured or {}).items():
+            self.add(name, seed, measurement)
+
+    def add(self, name: str, seed: int, measurement: object) -> None:
+        """Add a run, or replace it."""
+        self._by_name.setdefault(name, {})[seed] = measurement
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 whatever its part reads
+        """Return the measurements of the only run with this name."""
+        [measurement] = self._by_name[name].values()
+        return measurement
+
+    def __contains__(self, name: str) -> bool:
+        """Tell whether a run has this name."""
+        return name in self._by_name
+
+    def seeds(self, name: str) -> list[Any]:
+        """Return the measurements of every run with this name, in the order of the seeds."""
+        return [measurement for _, measurement in sorted(self._by_name[name].items())]
+
+    def each(self, names: Iterable[str]) -> list[Any]:
+        """Return the measurements of the runs with these names."""
+        return [self[name] for name in names]
+
+    def with_others(self, others: Runs) -> Runs:
+        """Return these runs with others in place of those that have the same name and seed."""
+        joined = Runs()
+        for runs in (self, others):
+            for name, seeds in runs._by_name.items():
+                for seed, measurement in seeds.items():
+                    joined.add(name, seed, measurement)
+        return joined
+
+
 @dataclass(frozen=True)
 class Study:
-    """Runs in parts, and the conclusions from their measurements: a list for each part."""
+    """Runs in parts, each with a name and a seed of its own, and the conclusions from their measurements."""
 
     parts: Sequence[Part]
-    findings: Callable[[Sequence[list[Any]]], Findings]
+    findings: Callable[[Runs], Findings]
 
 
 @dataclass
 class _Progress:
     """Progress of a study."""
 
-    readings: list[list[Any]]
+    runs: Runs
     missing: int
     cpu_s: float = 0.0
     found: Future[Findings] | None = None
@@ -58,36 +97,31 @@ def run_studies(
     others run; within a study the longest run comes first, so that no core waits for another at the
     end. A run requested in several places is counted at the first.
     """
-    state = [
-        _Progress(
-            [[None] * len(part.scenarios) for part in study.parts], sum(len(part.scenarios) for part in study.parts)
-        )
-        for study in studies
-    ]
+    state = [_Progress(Runs(), sum(len(part.scenarios) for part in study.parts)) for study in studies]
 
     with ThreadPoolExecutor(max_workers=1) as finder:
 
-        def got(number: int, part: int, place: int, reading: object, cpu_s: float) -> None:
+        def got(number: int, scenario: Scenario, measurement: object, cpu_s: float) -> None:
             own = state[number]
-            own.readings[part][place] = reading
+            own.runs.add(scenario.name, scenario.seed, measurement)
             own.cpu_s += cpu_s
             own.missing -= 1
             if own.missing == 0:
                 # Computed while the others run; afterwards its results are not needed.
-                own.found = finder.submit(studies[number].findings, own.readings)
-                own.readings = []
+                own.found = finder.submit(studies[number].findings, own.runs)
+                own.runs = Runs()
 
         wanted = [
             longest_first(
-                Wanted(scenario, own.read, partial(got, number, part, place))
-                for part, own in enumerate(study.parts)
-                for place, scenario in enumerate(own.scenarios)
+                Wanted(scenario, own.read, partial(got, number, scenario))
+                for own in study.parts
+                for scenario in own.scenarios
             )
             for number, study in enumerate(studies)
         ]
         run_wanted(chain.from_iterable(sorted(wanted, key=_expected)), progress, threads)
         return [
-            (own.found.result() if own.found else study.findings(own.readings), own.cpu_s)
+            (own.found.result() if own.found else study.findings(own.runs), own.cpu_s)
             for study, own in zip(studies, state, strict=True)
         ]
 

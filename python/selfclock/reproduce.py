@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 #: Heading, in the README of a paper's package, of the choices influenced by its results.
 CHOICES_HEADING = "Choices made after a result was seen"
 
+#: Heading of its table of values under every combination of readings, which `make record` writes.
+MEASURED_HEADING = "Measured under each combination of readings"
+
 #: Heading of its summary, which opens the paper on the page.
 SHORT_HEADING = "In short"
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import json
 from dataclasses import replace
-from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from selfclock.claims import OF, Ambiguity, Claim, Findings, Reading, reading_faults, statements
+from selfclock.claims import Ambiguity, Claim, Findings, Reading, reading_faults, statements
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
-from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find, paper_scenarios
+from selfclock.reproduce import PAPERS, PaperReport, UnknownPaperError, find
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,19 +118,6 @@ def test_a_claim_that_leads_nowhere_is_a_fault() -> None:
     ]
     with pytest.raises(TypeError, match="criterion"):
         Claim("paper", "a", "1", says="", printed=1, measured=1, verdict="direction", note="")  # type: ignore[call-arg]
-
-
-@pytest.mark.parametrize("paper", PAPERS)
-def test_every_claim_on_record_is_complete(paper: str) -> None:
-    folder = resources.files(PAPERS[paper])
-    rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
-    assert rows
-    scenarios = paper_scenarios(paper, full=True)
-    for row in rows:
-        assert row["of"] in OF, row["id"]
-        assert row["criterion"].strip(), row["id"]
-        assert row["variant"].strip(), row["id"]
-        assert set(row["scenarios"]) <= scenarios.keys(), row["id"]
 
 
 def test_papers_by_name() -> None:

@@ -1,4 +1,4 @@
-"""The inline-measurement thesis: the model alone, verdicts from figures, and tiny runs that end as claims."""
+"""The inline-measurement thesis: the model alone, marks, and tiny runs that end as claims."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from legible import faults
 from selfclock.lotka_volterra import limit, populations
 from selfclock.paper_runs import run_studies
 from selfclock.papers import inline_measurement
-from selfclock.papers.inline_measurement import estimates, table1, together, verdicts
+from selfclock.papers.inline_measurement import estimates, table1, together
+from selfclock.papers.inline_measurement.marks import mark_loss, mark_response, mark_throughput
 from selfclock.papers.inline_measurement.mechanisms import BYTES, PACKETS
 from selfclock.papers.inline_measurement.network import (
     drops,
@@ -55,34 +56,9 @@ def test_what_is_no_model_is_refused() -> None:
 
 
 def test_marks() -> None:
-    assert [verdicts.mark_throughput(part) for part in (0.95, 0.8, 0.79)] == ["○", "△", "×"]
-    assert [verdicts.mark_loss(rate) for rate in (0, 5e-5, 1e-4)] == ["○", "△", "×"]
-    assert [verdicts.mark_response(time) for time in (2.9, 19, None)] == ["○", "△", "×"]
-
-
-def test_verdicts() -> None:
-    assert [verdicts.within(value, 100, 0.1) for value in (110, 120, 121)] == [
-        "reproduced",
-        "direction",
-        "not reproduced",
-    ]
-    assert [verdicts.at_least(value, 0.99) for value in (0.99, 0.981, 0.97)] == [
-        "reproduced",
-        "direction",
-        "not reproduced",
-    ]
-    assert [verdicts.at_most(value, 2) for value in (2, 4, 5)] == ["reproduced", "direction", "not reproduced"]
-    assert verdicts.order([3, 2, 1], rising=False) == "reproduced"
-    assert verdicts.order([1, 3, 2], rising=True) == "direction"
-    assert verdicts.order([2, 3, 1], rising=True) == "not reproduced"
-    # 4 % are within the margin of 5 %, and equal values have no order.
-    assert verdicts.order([1, 1.04, 1.2], rising=True) == "direction"
-    assert verdicts.order([0, 0, 0], rising=False) == "not reproduced"
-    assert [verdicts.all_of(*held) for held in ((True, True), (True, False), (False, False))] == [
-        "reproduced",
-        "direction",
-        "not reproduced",
-    ]
+    assert [mark_throughput(part) for part in (0.95, 0.8, 0.79)] == ["○", "△", "×"]
+    assert [mark_loss(rate) for rate in (0, 5e-5, 1e-4)] == ["○", "△", "×"]
+    assert [mark_response(time) for time in (2.9, 19, None)] == ["○", "△", "×"]
 
 
 def test_the_background_leaves_what_it_should() -> None:
@@ -131,7 +107,7 @@ def test_the_printed_reading_is_wrong_by_more_than_the_bandwidth_and_the_repaire
     assert printed is not None
     assert printed > 1
     assert corrected is not None
-    assert corrected < verdicts.ESTIMATE_TOLERANCE
+    assert corrected < 0.10
 
 
 def test_windows_with_a_measured_a() -> None:

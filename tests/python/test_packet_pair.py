@@ -1,4 +1,4 @@
-"""The rules of the packet-pair paper's verdicts, and measurements of its runs."""
+"""Measurements of the packet-pair paper's runs, and their figures."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ from selfclock.papers.packet_pair import behaviour, claims, ensemble, figure_06
 from selfclock.papers.packet_pair.spread import RUNS, Spread
 
 
-def around(median: float, width: float = 1.0) -> Spread:
-    """Return fifty values evenly spaced within `width` on both sides of a median."""
-    return Spread.of(median + width * (2 * place / (RUNS - 1) - 1) for place in range(RUNS))
-
-
 def run(sent: list[float], drops: list[float] | None = None, seconds: float = 10.0) -> ensemble.Run:
     return ensemble.Run(sent=sent, transmissions=sent, drops=drops or [], seconds=seconds)
 
@@ -25,61 +20,8 @@ def run(sent: list[float], drops: list[float] | None = None, seconds: float = 10
 def test_spread() -> None:
     spread = Spread.of(range(RUNS, 0, -1))
     assert (spread.mean, spread.median, spread.quantile(0.25), spread.interval) == (25.5, 25.5, 13.25, (18, 33))
-    assert spread.above(18)
-    assert not spread.above(18.1)
     with pytest.raises(ValueError, match="49 runs"):
         Spread.of(range(49))
-
-
-def test_gains_follow_from_the_printed_counts() -> None:
-    assert claims.PRINTED_GAINS == {9: 22.5, 12: 32.1, 13: 40.6}
-
-
-def test_count() -> None:
-    assert claims.count_verdict(190.3, 173) == "reproduced"
-    assert claims.count_verdict(190.4, 173) == "not reproduced"
-
-
-@pytest.mark.parametrize(
-    ("gain", "verdict"),
-    [
-        (around(22.5), "reproduced"),
-        (around(27.5, 50), "reproduced"),
-        (around(27.6), "direction"),
-        (around(3), "direction"),
-        # The interval extends from 9 to 21, and from -3 to 21.
-        (around(15, 20), "direction"),
-        (around(9, 40), "not reproduced"),
-        (around(-1), "not reproduced"),
-    ],
-)
-def test_gain(gain: Spread, verdict: str) -> None:
-    assert claims.gain_verdict(gain, gain, 22.5) == verdict
-
-
-def test_a_gain_that_the_timer_has_alone_is_none() -> None:
-    assert claims.gain_verdict(around(12), around(0.5), 22.5) == "not reproduced"
-    assert claims.gain_verdict(around(12), around(4), 22.5) == "direction"
-
-
-@pytest.mark.parametrize(
-    ("both", "sender", "verdict"),
-    [
-        (around(6), around(32), "reproduced"),
-        (around(6, 40), around(32), "direction"),
-        (around(1.9), around(32), "not reproduced"),
-        (around(-21), around(32), "not reproduced"),
-        (around(6), around(1), "not reproduced"),
-    ],
-)
-def test_order(both: Spread, sender: Spread, verdict: str) -> None:
-    assert claims.order_verdict(both_over_sender=both, sender_over_reno=sender) == verdict
-
-
-def test_over_20_30_40() -> None:
-    assert claims.bounds_verdict({9: around(21), 12: around(31), 13: around(41)}) == "reproduced"
-    assert claims.bounds_verdict({9: around(19), 12: around(31), 13: around(41)}) == "direction"
-    assert claims.bounds_verdict({9: around(21), 12: around(31), 13: around(-2)}) == "not reproduced"
 
 
 def test_slow_start_is_compared_until_the_first_drop() -> None:
@@ -87,28 +29,15 @@ def test_slow_start_is_compared_until_the_first_drop() -> None:
     assert behaviour.slow_start_percent(reno, new) == 0
     slower = run([0, 1, 1.6, 2, 3], drops=[3])
     assert behaviour.slow_start_percent(reno, slower) == -50
-    assert behaviour.slower_verdict(around(-6, 0.5)) == "reproduced"
-    assert behaviour.slower_verdict(around(-3, 0.5)) == "direction"
-    assert behaviour.slower_verdict(around(0, 0)) == "not reproduced"
 
 
 def test_silence() -> None:
     assert behaviour.longest_silence(run([0, 0.25, 1.5, 9.5])) == 8
     assert behaviour.longest_silence(run([0, 1, 2])) == 8
-    assert behaviour.smooth_verdict(new=26, reno=21) == "reproduced"
-    assert behaviour.smooth_verdict(new=26, reno=22) == "not reproduced"
-    assert behaviour.smooth_verdict(new=10, reno=5) == "direction"
 
 
 def test_bursts() -> None:
     assert behaviour.burst_share(run([0, 1, 1, 2, 2, 2, 3, 3, 3, 3])) == 0.7
-    assert behaviour.burst_verdict(new=0.05, normal=0.9) == "reproduced"
-    assert behaviour.burst_verdict(new=0.4, normal=0.9) == "direction"
-    assert behaviour.burst_verdict(new=0.5, normal=0.9) == "not reproduced"
-    assert behaviour.burst_verdict(new=0.0, normal=0.05) == "not reproduced"
-    assert behaviour.unaffected_verdict(around(-4, 0.5)) == "reproduced"
-    assert behaviour.unaffected_verdict(around(-5, 3)) == "direction"
-    assert behaviour.unaffected_verdict(around(-16)) == "not reproduced"
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,13 @@ import pytest
 
 import selfclock as sc
 from selfclock.claims import Claim, Findings
-from selfclock.paper_runs import Part, Study, run_studies
+from selfclock.paper_runs import Part, Runs, Study, run_studies
 from selfclock.papers.mutants import Mutant, Rules, algorithm, fallen, unfalsified
+from selfclock.papers.on_record import long_claims, on_record
 from selfclock.reproduce import PAPERS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from selfclock.papers.mutants import Control
-
-
-#: Tests of ours that the present mutants leave as they are: they compare two runs that a mutant
-#: changes alike.
-UNBROKEN = {"ficcrd": ["1000-flows-by-number", "encrypted-by-number", "l4s-dualpi2"]}
 
 
 def claim(name: str, verdict: Any, *readings: str) -> Claim:  # noqa: ANN401
@@ -40,18 +34,20 @@ def test_a_mutant_changes_the_named_runs_alone() -> None:
     two, other = one.with_overrides(["name=two", "seed=2"]), sc.dumbbell(name="other", flows=["vegas"], **short)
     read = []
 
-    def findings(readings: Sequence[list[Any]]) -> Findings:
-        read.append(readings)
+    def findings(runs: Runs) -> Findings:
+        read.append(runs)
         return Findings([claim("a", "reproduced")], [], [])
 
     study = Study([Part([one, two]), Part([other])], findings)
     mutant = Mutant("cubic", "CUBIC", control=_cubic)
-    changed = mutant.study(study, [["first", "second"], ["third"]], {"two", "other"})
+    known = Runs({("one", 1): "first", ("two", 2): "second", ("other", 1): "third"})
+    changed = mutant.study(study, known, {"two", "other"})
     # Vegas is not changed, and "one" is not named.
     assert [[run.name for run in part.scenarios] for part in changed.parts] == [["two"], []]
     run_studies([changed])
-    [[[first, second], [third]]] = read
-    assert (first, third) == ("first", "third")
+    [runs] = read
+    assert (runs["one"], runs["other"]) == ("first", "third")
+    second = runs["two"]
     assert second.summary["flows"][0]["algorithm"] == "cubic"
     assert second.scenario.seed == 2
 
@@ -71,16 +67,13 @@ def test_no_rule_on_record_cannot_fail() -> None:
     assert tried
     for name, rules in tried.items():
         folder = resources.files(PAPERS[name])
-        rows = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
         verdicts = json.loads((folder / "verdicts.json").read_text(encoding="utf-8"))
-        made = [claim(row["id"], verdicts[_key(row)], *row["readings"]) for row in rows if not row["recorded"]]
+        long = {one.key for one in long_claims(PAPERS[name])}
+        rows = [row for row in on_record(PAPERS[name]) if row.key not in long]
+        made = [claim(row.declared.id, verdicts[row.key], *row.readings) for row in rows]
         assert {one.id for one in made} <= rules.falls.keys(), name
-        assert sorted(unfalsified(made, rules.falls)) == UNBROKEN.get(name, []), name
+        assert unfalsified(made, rules.falls) == [], name
         assert {mutant for own in rules.falls.values() for mutant in own} <= rules.mutants.keys()
-
-
-def _key(row: dict[str, Any]) -> str:
-    return f"{row['id']} [{', '.join(row['readings'])}]" if row["readings"] else row["id"]
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -1,4 +1,4 @@
-"""The Swift Start paper: verdict rules, and measurements of a run."""
+"""The Swift Start paper: measurements of a run, and that every run leads to a claim."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from legible import faults
 from selfclock.paper_runs import run_studies
 from selfclock.papers import swift_start
-from selfclock.papers.swift_start import estimates, harm, matrix, sharing, verdicts
+from selfclock.papers.swift_start import estimates, harm, matrix, sharing
 from selfclock.papers.swift_start.network import (
     DELAYED_ACK,
     IW10,
@@ -25,31 +25,13 @@ from selfclock.papers.swift_start.network import (
     scenario,
     sender,
 )
-
-
-def test_thresholds() -> None:
-    assert [verdicts.burst(ratio) for ratio in (2.0, 1.9, 1.1)] == ["reproduced", "direction", "not reproduced"]
-    assert [verdicts.at_link_rate(part) for part in (0.95, 0.94, 0.4)] == ["reproduced", "direction", "not reproduced"]
-    assert [verdicts.estimate(error) for error in (0.01, -0.01, 0.011, None)] == ["reproduced"] * 2 + [
-        "not reproduced"
-    ] * 2
-    assert [verdicts.same_time(own, 1.0) for own in (1.05, 0.94, None)] == ["reproduced"] + ["not reproduced"] * 2
-    assert [verdicts.seldom_wrong(part) for part in (0.01, 0.05, 0.06)] == ["reproduced", "direction", "not reproduced"]
-
-
-def test_better_has_a_margin() -> None:
-    # An incomplete transfer took infinitely long.
-    times = [(0.95, 1.0), (1.0, None), (0.99, 1.0), (1.0, 1.0), (None, 1.0)]
-    assert [verdicts.faster(*pair) for pair in times] == [
-        "reproduced", "reproduced", "direction", "not reproduced", "not reproduced",
-    ]  # fmt: skip
-    assert [verdicts.more(own, 100) for own in (105, 101, 100)] == ["reproduced", "direction", "not reproduced"]
+from selfclock.papers.swift_start.wilson import wilson
 
 
 def test_interval_of_a_part_is_wilsons() -> None:
     # 10 of 100, Wilson 1927: 5.52 % to 17.44 %; 0 of 100 does not mean never.
-    assert verdicts.wilson(10, 100) == pytest.approx((0.0552, 0.1744), abs=1e-4)
-    assert verdicts.wilson(0, 100) == pytest.approx((0.0, 0.0370), abs=1e-4)
+    assert wilson(10, 100) == pytest.approx((0.0552, 0.1744), abs=1e-4)
+    assert wilson(0, 100) == pytest.approx((0.0, 0.0370), abs=1e-4)
 
 
 def test_slow_start_doubles_and_the_pair_is_reported() -> None:

@@ -37,6 +37,10 @@ class Interval:
         mean = f"{self.mean:.{digits}f}"
         return f"{mean} ± {self.half:.{digits}f}" if math.isfinite(self.half) else mean
 
+    def __format__(self, form: str) -> str:
+        """Return `text` with the digits of a form such as `.4f`."""
+        return self.text(int(form.strip(".f"))) if form else str(self)
+
     def __str__(self) -> str:
         """Return `text` with three digits."""
         return self.text(2)

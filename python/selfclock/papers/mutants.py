@@ -19,7 +19,8 @@ from selfclock.paper_runs import Part, Study
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from selfclock.claims import Claim, Findings
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
 
 #: A flow's congestion control as a scenario has it, changed; `None` leaves it.
@@ -54,26 +55,15 @@ class Mutant:
                 changes.append(f"flow.{number}.congestion_control={_inline(other)}")
         return scenario.with_overrides(changes) if changes else scenario
 
-    def study(self, study: Study, readings: Sequence[Sequence[Any]], names: Collection[str]) -> Study:
-        """Return the study with the named runs changed; those that stay the same have these readings already."""
-        changed = [
-            {
-                place: other
-                for place, one in enumerate(part.scenarios)
-                if one.name in names and (other := self.scenario(one)).settings != one.settings
-            }
-            for part in study.parts
-        ]
+    def study(self, study: Study, runs: Runs, names: Collection[str]) -> Study:
+        """Return the study with the named runs changed; those that stay the same are `runs`."""
 
-        def findings(measured: Sequence[list[Any]]) -> Findings:
-            every = [list(own) for own in readings]
-            for own, places, new in zip(every, changed, measured, strict=True):
-                for place, reading in zip(places, new, strict=True):
-                    own[place] = reading
-            return study.findings(every)
+        def changed(part: Part) -> list[Scenario]:
+            others = [(one, self.scenario(one)) for one in part.scenarios if one.name in names]
+            return [other for one, other in others if other.settings != one.settings]
 
-        parts = zip(study.parts, changed, strict=True)
-        return Study([Part(list(places.values()), part.read) for part, places in parts], findings)
+        parts = [Part(changed(part), part.read) for part in study.parts]
+        return Study(parts, lambda measured: study.findings(runs.with_others(measured)))
 
 
 def _table(name: str) -> Control:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim, Findings, recorded, recorded_data
+from selfclock.claims import Claim, Findings
 from selfclock.paper_runs import Part, Study
 from selfclock.papers.adaptive_layered import (
     convergence,
@@ -20,30 +20,33 @@ from selfclock.papers.adaptive_layered import (
     schemes,
     single,
 )
-from selfclock.papers.adaptive_layered.ambiguities import AMBIGUITIES
+from selfclock.papers.adaptive_layered.declared import CLAIMS
+from selfclock.papers.on_record import long_claims, long_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
 
 __all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
+AMBIGUITIES = CLAIMS.ambiguities
 TITLE = "ALTCP and Adaptive TCP"
 REFERENCE = (
     "V. Kavidha, V. Sadasivam: Exploring Round Trip Time fairness for Adaptive Layered Transmission Control Protocol."
 )
 
-#: The experiments that every run makes, in the order of their results.
-PARTS: dict[str, Callable[[float], list[Scenario]]] = {
-    "single": single.scenarios,
-    "ns2": ns2.scenarios,
-    "overlap": overlap.scenarios,
-    "groups": groups.alone,
-    "friendliness": friendliness.scenarios,
-    "convergence": convergence.scenarios,
-    "exponents": exponents.scenarios,
-}
+#: The experiments that every run makes.
+EXPERIMENTS: tuple[Callable[[float], list[Scenario]], ...] = (
+    single.scenarios,
+    ns2.scenarios,
+    overlap.scenarios,
+    groups.alone,
+    friendliness.scenarios,
+    convergence.scenarios,
+    exponents.scenarios,
+)
 
 
 def study(scale: float = 1.0, *, full: bool = False) -> Study:
@@ -52,37 +55,36 @@ def study(scale: float = 1.0, *, full: bool = False) -> Study:
     Only `full` runs figure 4, 250 Mbit/s for 10 minutes, and twenty of each group beside TCP.
     """
     settings = [setting for setting in pairs.SETTINGS if full or not setting.long]
-    parts = {name: Part(made(scale)) for name, made in PARTS.items()}
-    parts |= {
-        setting.name: Part(pairs.scenarios(setting, scale), partial(pairs.rates, scale=scale)) for setting in settings
-    }
-    if full:
-        parts["beside"] = Part(groups.beside_tcp(scale))
-
-    def found(results: Sequence[list[Any]]) -> Findings:
-        return _findings(dict(zip(parts, results, strict=True)), scale, full=full)
-
-    return Study(list(parts.values()), found)
+    parts = [Part(made(scale)) for made in (*EXPERIMENTS, *([groups.beside_tcp] if full else []))]
+    parts += [Part(pairs.scenarios(setting, scale), partial(pairs.rates, scale=scale)) for setting in settings]
+    return Study(parts, partial(_findings, settings, scale))
 
 
-def _findings(results: dict[str, list[Any]], scale: float, *, full: bool) -> Findings:
-    one_alone = overlap.alone_mbps(results["overlap"], scale)
-    alone_claims, alone_figures = single.findings(results["single"], scale)
-    overlap_claims, overlap_figures = overlap.findings(results["overlap"], scale)
-    group_claims, group_figures = groups.alone_findings(results["groups"], one_alone, scale)
-    friendly_claims, friendly_figures, friendly_tables = friendliness.findings(results["friendliness"], scale)
-    converge_claims, converge_figures, converge_tables = convergence.findings(results["convergence"], scale)
-    law_claims, law_figures, law_tables = laws.findings(results["exponents"], scale)
-    ns2_claims, ns2_figures, ns2_tables = ns2.findings(results["ns2"], scale)
-    measured = [
-        pairs.Ratios.of(setting, results[setting.name]) for setting in pairs.SETTINGS if setting.name in results
-    ]
+def _findings(settings: Sequence[pairs.Setting], scale: float, runs: Runs) -> Findings:
+    one_alone = overlap.alone_mbps(runs, scale)
+    alone_claims, alone_figures = single.findings(runs, scale)
+    overlap_claims, overlap_figures = overlap.findings(runs, scale)
+    group_claims, group_figures = groups.alone_findings(runs, one_alone, scale)
+    friendly_claims, friendly_figures, friendly_tables = friendliness.findings(runs, scale)
+    converge_claims, converge_figures, converge_tables = convergence.findings(runs, scale)
+    law_claims, law_figures, law_tables = laws.findings(runs, scale)
+    ns2_claims, ns2_figures, ns2_tables = ns2.findings(runs, scale)
+    measured = [pairs.Ratios.of(setting, runs) for setting in settings]
     drawn = {ratios.setting.name: ratios for ratios in [*_on_record(), *measured]}
     in_order = [drawn[setting.name] for setting in pairs.SETTINGS if setting.name in drawn]
     pair_claims = [claim for ratios in measured for claim in fairness.claims(ratios)]
-    claims = [*alone_claims, *overlap_claims, *group_claims, *pair_claims, *friendly_claims, *converge_claims,
-              *law_claims, *ns2_claims]  # fmt: skip
-    claims += groups.beside_findings(results["beside"], scale) if full else recorded(__name__)
+    claims = [
+        *alone_claims,
+        *overlap_claims,
+        *group_claims,
+        *pair_claims,
+        *friendly_claims,
+        *converge_claims,
+        *law_claims,
+        *ns2_claims,
+    ]
+    full = any(setting.long for setting in settings)
+    claims += groups.beside_findings(runs, scale) if full else long_claims(__name__)
     return Findings(
         claims=_sorted(claims),
         figures=[
@@ -102,7 +104,7 @@ def _findings(results: dict[str, list[Any]], scale: float, *, full: bool) -> Fin
 
 
 def _on_record() -> list[pairs.Ratios]:
-    held = recorded_data(__name__)
+    held = long_data(__name__)
     return [pairs.Ratios(setting, held[setting.name]) for setting in pairs.SETTINGS if setting.name in held]
 
 

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration, Table
+from selfclock.papers.adaptive_layered.comparison import SAME, evenness
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SAME, evenness
+from selfclock.papers.declared import Ran
 from selfclock.papers.intervals import Interval, interval
 from selfclock.series import flow_series
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
-    from selfclock.claims import Verdict
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -114,8 +116,10 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         scenario(
             _name(delay, seed),
             RATE_MBPS,
-            [sender(altcp, delay, jitter_s=JITTER_S * scale),
-             sender(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale)],
+            [
+                sender(altcp, delay, jitter_s=JITTER_S * scale),
+                sender(altcp, delay, start_s=SECOND_STARTS_S * scale, jitter_s=JITTER_S * scale),
+            ],
             seconds=SECONDS * scale,
             seed=seed,
             samples_s=SAMPLES_S,
@@ -123,7 +127,7 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
         )
         for delay in DELAYS_MS
         for seed in SEEDS
-    ]  # fmt: skip
+    ]
 
 
 def layer_of(window: float) -> int:
@@ -169,10 +173,11 @@ def joint_losses(result: Result, rtt_ms: float) -> list[Joint]:
     ]
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(found: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the equations and that the flows converge."""
-    keys = [(delay, seed) for delay in DELAYS_MS for seed in SEEDS]
-    runs = dict(zip(keys, results, strict=True))
+    runs: dict[tuple[float, int], Result] = {
+        (delay, seed): found[_name(delay, seed)] for delay in DELAYS_MS for seed in SEEDS
+    }
     joint = {key: joint_losses(run, key[0]) for key, run in runs.items()}
     every = [loss for held in joint.values() for loss in held]
     late = {
@@ -181,17 +186,10 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     }
     in_c = {key: [loss for loss in held if loss.state == STATE_C] for key, held in joint.items()}
     claims = [
-        _equation(
-            "equation-1", "section 3, equation 1", "W_R1/(K_R1 K_1) > W_R2/(K_R2 K_2), flow 1 the one with more layers",
-            "W_R1/(K_R1 K_1) > W_R2/(K_R2 K_2)", joint, _where(every),
-        ),
-        _equation(
-            "equation-3", "section 4.1, equation 3",
-            "K_R off in the higher flow and on in the smaller: by ALTCP design, the equation holds true",
-            "W_R1/K_1 > W_R2/(K_R2 K_2)", in_c, "Losses in state C alone. ",
-        ),
+        _equation("equation-1", joint, _where(every)),
+        _equation("equation-3", in_c, "Losses in state C alone. "),
         _converge(late),
-    ]  # fmt: skip
+    ]
     return claims, [_figure(every)], [_grid(every)]
 
 
@@ -205,52 +203,29 @@ def _where(every: list[Joint]) -> str:
     )
 
 
-def _equation(
-    identity: str, source: str, says: str, printed: str, joint: dict[tuple[float, int], list[Joint]], where: str
-) -> Claim:
+_RAN = Ran(VARIANT, tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS))
+
+
+def _equation(identity: str, joint: dict[tuple[float, int], list[Joint]], where: str) -> Claim:
     parts = [sum(loss.holds for loss in held) / len(held) for held in joint.values() if held]
-    count, holding = (sum(map(len, joint.values())), sum(loss.holds for held in joint.values() for loss in held))
-    held = interval(parts) if parts else Interval(0.0, math.inf)
-    verdict: Verdict = "not reproduced"
-    if count and holding == count:
-        verdict = "reproduced"
-    elif held.mean > 0.5 + MARGIN and held.low > 0.5:
-        verdict = "direction"
-    return Claim(
-        PAPER, identity, source, says=says, printed=printed, measured=f"{holding} of {count} losses", verdict=verdict,
-        note=f"{where}Part of the losses for which it holds, {len(parts)} runs that have any: {held}. "
-        f"Two ALTCP flows on {RATE_MBPS:g} Mbit/s with one round-trip time ({', '.join(f'{d:g}' for d in DELAYS_MS)} "
-        f"ms), the second {SECOND_STARTS_S:g} s after the first. W_R: window less threshold; K_R K: what the window "
-        f"grows by per round trip, over the {OVER_RTTS} after recovery.",
-        criterion="Reproduced if it holds at every loss that both flows have within a round trip, their windows more "
-        "than 5 % apart; direction (ours) if the 95 % interval over the runs of the part of the losses is above a "
-        f"half, and its mean by more than {MARGIN:.2f}.",
-        variant=VARIANT, figure="equation-1",
-        scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
-    )  # fmt: skip
+    return CLAIMS(
+        identity,
+        _RAN,
+        holding=sum(loss.holds for held in joint.values() for loss in held),
+        count=sum(map(len, joint.values())),
+        part=interval(parts) if parts else Interval(0.0, math.inf),
+        runs=len(parts),
+        where=where,
+    )
 
 
 def _converge(late: dict[float, list[float]]) -> Claim:
     means = {delay: interval(values) for delay, values in late.items()}
-    verdict: Verdict = "not reproduced"
-    if all(held.mean >= SAME for held in means.values()):
-        verdict = "reproduced"
-    elif any(held.mean >= SAME for held in means.values()):
-        verdict = "direction"
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "equation-1-convergence",
-        "section 4.1",
-        says="By ALTCP design the two flows will converge",
-        printed=None,
-        measured=", ".join(f"{delay:g} ms {held}" for delay, held in means.items()),
-        verdict=verdict,
-        note=f"Smaller throughput over larger, {LATE_S:g} to {SECONDS:g} s, {len(SEEDS)} runs for each path. At 120 ms "
-        "losses are some 10 s apart.",
-        criterion=f"Our criterion, with the paper's 5 %: a mean of {SAME} or more on every path; on some: direction.",
-        variant=VARIANT,
-        scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
-        figure="equation-1",
+        _RAN,
+        told=[f"{delay:g} ms {held}" for delay, held in means.items()],
+        means=[held.mean for held in means.values()],
     )
 
 
@@ -275,15 +250,21 @@ def _figure(every: list[Joint]) -> Illustration:
     figure = Figure(
         title="Two ALTCP flows, 250 Mbit/s: what a loss takes over the growth per round trip",
         x="W_R/(K_R K), smaller window (round trips)",
-        y="W_R/(K_R K), larger window (round trips)", height=4.8,
-    )  # fmt: skip
+        y="W_R/(K_R K), larger window (round trips)",
+        height=4.8,
+    )
     panel = figure.panel
     panel.x.log = panel.y.log = True
     for (state, text), name in zip(STATES.items(), ("altcp", "adaptive", "cubic", "highspeed"), strict=True):
         own, look = [loss for loss in every if loss.state == state], style.look(name)
         if own:
-            panel.points([loss.lower.round_trips for loss in own], [loss.higher.round_trips for loss in own],
-                         marker=look.marker, colour=look.colour, label=f"K_R {text}")  # fmt: skip
+            panel.points(
+                [loss.lower.round_trips for loss in own],
+                [loss.higher.round_trips for loss in own],
+                marker=look.marker,
+                colour=look.colour,
+                label=f"K_R {text}",
+            )
     ends = [1.0, 300.0]
     panel.line(ends, ends, width=0.8, label="printed: above this line")
     caption = (
@@ -291,6 +272,9 @@ def _figure(every: list[Joint]) -> Illustration:
         "needs longer to have it back, and the two converge."
     )
     return Illustration(
-        "Equations 1 and 3 in whole runs", caption, figure, id="equation-1",
+        "Equations 1 and 3 in whole runs",
+        caption,
+        figure,
+        id="equation-1",
         scenarios=tuple(_name(delay, seed) for delay in DELAYS_MS for seed in SEEDS),
-    )  # fmt: skip
+    )

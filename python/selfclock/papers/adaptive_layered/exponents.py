@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 from selfclock.algorithms import algorithms
 from selfclock.papers.adaptive_layered.ambiguities import COMBINATIONS
+from selfclock.papers.adaptive_layered.comparison import exponent
 from selfclock.papers.adaptive_layered.network import Bursts, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import exponent
 from selfclock.papers.intervals import Interval, interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -180,22 +179,21 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     ]
 
 
-def measure(results: Sequence[Result], scale: float = 1.0) -> dict[str, Measured]:
+def measure(runs: Runs, scale: float = 1.0) -> dict[str, Measured]:
     """Fit the exponents of each algorithm."""
-    runs = iter(results)
     same_times = {name: _same_times_exponents(name, runs, scale) for name in timed()}
-    queue = {name: _queue_exponents(runs, seeds(name), scale) for name in (*names(), *READINGS)}
-    random = {name: _random_exponents(runs, scale) for name in lossy()}
+    queue = {name: _queue_exponents(name, runs, scale) for name in (*names(), *READINGS)}
+    random = {name: _random_exponents(name, runs, scale) for name in lossy()}
     return {name: Measured(*queue[name], same_times.get(name), random.get(name)) for name in queue}
 
 
-def _same_times_exponents(name: str, runs: Iterator[Result], scale: float) -> tuple[float, float, int]:
+def _same_times_exponents(name: str, runs: Runs, scale: float) -> tuple[float, float, int]:
     most = 0
     seconds = PERIODS_S.get(name, USUAL_PERIOD_S) * EPOCHS * max(scale, 0.05)
     early: dict[float, float] = {}
     late: dict[float, float] = {}
     for ratio in RATIOS:
-        run = next(runs)
+        run = runs[same_times_name(name, ratio)]
         flows = [flow for flow in run.summary["flows"] if flow["algorithm"] != "udp"]
         most = max(most, *(flow["fast_retransmits"] + flow["timeouts"] for flow in flows))
         for points, quarter in ((early, 1), (late, 3)):
@@ -203,27 +201,27 @@ def _same_times_exponents(name: str, runs: Iterator[Result], scale: float) -> tu
     return exponent(early), exponent(late), most
 
 
-def _queue_exponents(
-    runs: Iterator[Result], own_seeds: range, scale: float
-) -> tuple[dict[int, list[float]], list[float], list[float]]:
+def _queue_exponents(name: str, runs: Runs, scale: float) -> tuple[dict[int, list[float]], list[float], list[float]]:
     ratios: dict[int, list[float]] = {}
     delays: dict[int, list[float]] = {}
     dropped: dict[int, list[float]] = {}
     for ratio in RATIOS:
-        own = [next(runs) for _ in own_seeds]
+        own = runs.each(queue_name(name, ratio, seed) for seed in seeds(name))
         ratios[ratio] = [_ratio(run, SKIPPED_S * scale, SECONDS * scale) for run in own]
         delays[ratio] = [_rtt_ratio(run, ratio) for run in own]
         dropped[ratio] = [_dropped(run) for run in own]
     fitted = [
-        exponent({delays[ratio][seed]: ratios[ratio][seed] for ratio in RATIOS}) for seed in range(len(own_seeds))
+        exponent({delays[ratio][seed]: ratios[ratio][seed] for ratio in RATIOS}) for seed in range(len(seeds(name)))
     ]
-    parts = [sum(own[seed] for own in dropped.values()) / len(RATIOS) for seed in range(len(own_seeds))]
+    parts = [sum(own[seed] for own in dropped.values()) / len(RATIOS) for seed in range(len(seeds(name)))]
     return ratios, fitted, parts
 
 
-def _random_exponents(runs: Iterator[Result], scale: float) -> list[float]:
+def _random_exponents(name: str, runs: Runs, scale: float) -> list[float]:
     begin, end = RANDOM_SKIPPED_S * scale, RANDOM_SECONDS * scale
-    ratios = {ratio: [_ratio(next(runs), begin, end) for _ in RANDOM_SEEDS] for ratio in RATIOS}
+    ratios = {
+        ratio: [_ratio(runs[random_name(name, ratio, seed)], begin, end) for seed in RANDOM_SEEDS] for ratio in RATIOS
+    }
     return [
         exponent({float(ratio): values[seed] for ratio, values in ratios.items()}) for seed in range(len(RANDOM_SEEDS))
     ]

@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.ambiguities import COMBINATIONS, DEFAULT, Altcp
+from selfclock.papers.adaptive_layered.comparison import difference, passes
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.fairness import VARIANTS
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, TCP, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import ORDER_RULE, PAPER, difference, order_verdict
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import runs
 from selfclock.papers.intervals import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from selfclock.result import Result
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
 
 SEEDS = range(1, 9)
@@ -85,15 +85,15 @@ def _controls() -> dict[str, dict[str, object]]:
     }
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(found: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what is left for TCP."""
-    measured = iter(results)
     left: dict[float, dict[str, list[float]]] = {}
     for setting in SETTINGS:
         left[setting.rate_mbps] = {}
-        for name in (*BESIDE, *(under.label for under in UNDER[1:])):
-            runs = [throughputs_mbps(next(measured), setting.skipped_s * scale, setting.seconds * scale) for _ in SEEDS]
-            left[setting.rate_mbps][name] = [2 * tcp / max(own + tcp, 1e-9) for own, tcp in runs]
+        for label, algorithm in {**BESIDE, **{under.label: under.name for under in UNDER[1:]}}.items():
+            results = found.each(_name(setting, algorithm, seed) for seed in SEEDS)
+            pairs = [throughputs_mbps(one, setting.skipped_s * scale, setting.seconds * scale) for one in results]
+            left[setting.rate_mbps][label] = [2 * tcp / max(own + tcp, 1e-9) for own, tcp in pairs]
     claims = []
     for setting in SETTINGS:
         claims += [_claim(setting, "ALTCP", left[setting.rate_mbps], under) for under in UNDER]
@@ -104,23 +104,19 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
 def _claim(setting: Setting, own: str, left: dict[str, list[float]], under: Altcp | None = None) -> Claim:
     label = under.label if under else own
     algorithm = under.name if under else ALGORITHMS[own]
-    variant = under.variant if under else VARIANTS[own]
-    apart = ", ".join(f"{name} {difference(left[label], left[name])}" for name in OTHERS)
-    return Claim(
-        PAPER, f"friendliness-{ALGORITHMS[own]}", "abstract and section 7",
-        says=f"{own} has better TCP friendliness compared with High-speed TCP and Scalable TCP", printed=None,
-        measured=f"{interval(left[label])}; " + ", ".join(f"{name} {interval(left[name])}" for name in OTHERS),
-        verdict=order_verdict(left[label], [left[name] for name in OTHERS]),
-        note=f"What SACK TCP gets beside one flow, over half of the total: 1 is its fair share. {setting.rate_mbps:g} "
-        f"Mbit/s, {setting.delay_ms:g} ms, {len(SEEDS)} runs of {setting.seconds:g} s without the first "
-        f"{setting.skipped_s:g} s, random starts within {JITTER_S:g} s. Paired differences: {apart}.",
-        criterion=ORDER_RULE,
-        variant=f"{'; '.join([variant, *(VARIANTS[name] for name in OTHERS)])}; buffer 1 BDP, delay of ours",
-        readings=(setting.reading, *(under.readings if under else ())),
-        figure="friendliness",
-        scenarios=tuple(_name(setting, name, seed) for name in (algorithm, *(ALGORITHMS[one] for one in OTHERS))
-                        for seed in SEEDS),
-    )  # fmt: skip
+    variant = "; ".join([under.variant if under else VARIANTS[own], *(VARIANTS[name] for name in OTHERS)])
+    names = tuple(
+        _name(setting, name, seed) for name in (algorithm, *(ALGORITHMS[one] for one in OTHERS)) for seed in SEEDS
+    )
+    return CLAIMS(
+        f"friendliness-{ALGORITHMS[own]}",
+        Ran(f"{variant}; buffer 1 BDP, delay of ours", names, (setting.reading, *(under.readings if under else ()))),
+        left=interval(left[label]),
+        others=[f"{name} {interval(left[name])}" for name in OTHERS],
+        setting=setting,
+        apart=[f"{name} {difference(left[label], left[name])}" for name in OTHERS],
+        beats=[passes(left[label], left[name]) for name in OTHERS],
+    )
 
 
 def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
@@ -137,11 +133,10 @@ def _figure(left: dict[float, dict[str, list[float]]]) -> Illustration:
     caption = (
         f"What SACK TCP gets beside one flow of the algorithm: every one of {len(SEEDS)} runs, mean and 95 % interval."
     )
-    return Illustration(
-        "Friendliness to TCP", caption, figure, id="friendliness",
-        scenarios=tuple(_name(setting, algorithm, seed) for setting in SETTINGS for algorithm in BESIDE.values()
-                        for seed in SEEDS),
-    )  # fmt: skip
+    names = tuple(
+        _name(setting, algorithm, seed) for setting in SETTINGS for algorithm in BESIDE.values() for seed in SEEDS
+    )
+    return Illustration("Friendliness to TCP", caption, figure, id="friendliness", scenarios=names)
 
 
 def _grid(left: dict[float, dict[str, list[float]]]) -> Table:

@@ -5,20 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered import overlap
+from selfclock.papers.adaptive_layered.comparison import difference
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
 from selfclock.papers.adaptive_layered.overlap import ALONE_S, BUFFER, JITTER_S, RATE_MBPS, RTT_MS
-from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, difference, not_less_verdict
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import runs
 from selfclock.papers.intervals import Interval, interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from selfclock.result import Result
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
     from selfclock.scenario.flow import Flow
 
@@ -38,19 +40,35 @@ VARIANT = (
 
 def _scenario(name: str, flows: list[Flow], seed: int, scale: float) -> Scenario:
     return scenario(
-        name, RATE_MBPS, flows, seconds=SECONDS * scale, buffer=BUFFER, seed=seed, transport=DELAYED_ACK,
+        name,
+        RATE_MBPS,
+        flows,
+        seconds=SECONDS * scale,
+        buffer=BUFFER,
+        seed=seed,
+        transport=DELAYED_ACK,
         samples_s=1.0 * scale,
-    )  # fmt: skip
+    )
 
 
 def _group(size: int, scale: float) -> Flow:
     return sender(control("adaptive"), RTT_MS, jitter_s=JITTER_S * scale, count=size, group="group")
 
 
+def _names(size: int) -> tuple[str, ...]:
+    return tuple(f"group-{size}-{seed}" for seed in SEEDS)
+
+
+def _beside_names(size: int) -> tuple[str, ...]:
+    return tuple(f"group-{size}-beside-tcp-{seed}" for seed in SEEDS_BESIDE)
+
+
 def alone(scale: float = 1.0) -> list[Scenario]:
     """Return each group of several alone; the result of one A-TCP alone comes from the runs of figure 3."""
     return [
-        _scenario(f"group-{size}-{seed}", [_group(size, scale)], seed, scale) for size in SIZES[1:] for seed in SEEDS
+        _scenario(name, [_group(size, scale)], seed, scale)
+        for size in SIZES[1:]
+        for seed, name in zip(SEEDS, _names(size), strict=True)
     ]
 
 
@@ -58,44 +76,36 @@ def beside_tcp(scale: float = 1.0) -> list[Scenario]:
     """Return one A-TCP and each group beside one TCP."""
     tcp = sender(TCP, RTT_MS, jitter_s=JITTER_S * scale)
     return [
-        _scenario(f"group-{size}-beside-tcp-{seed}", [_group(size, scale), tcp], seed, scale)
+        _scenario(name, [_group(size, scale), tcp], seed, scale)
         for size in SIZES
-        for seed in SEEDS_BESIDE
+        for seed, name in zip(SEEDS_BESIDE, _beside_names(size), strict=True)
     ]
 
 
 def alone_findings(
-    results: Sequence[Result], one_mbps: Mapping[str, Sequence[float]], scale: float = 1.0
+    found: Runs, one_mbps: Mapping[str, Sequence[float]], scale: float = 1.0
 ) -> tuple[list[Claim], list[Illustration]]:
     """Compare groups with one flow; the results of A-TCP and TCP alone come from the runs of figure 3."""
-    rates = [sum(throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale)) for result in results]
-    groups = {size: rates[len(SEEDS) * part : len(SEEDS) * (part + 1)] for part, size in enumerate(SIZES[1:])}
+    span = (SKIPPED_S * scale, SECONDS * scale)
+    groups = {size: [sum(throughputs_mbps(result, *span)) for result in found.each(_names(size))] for size in SIZES[1:]}
     one = one_mbps["drain"]
     gain = {
         size: interval(own / max(single, 1e-9) - 1 for own, single in zip(group, one, strict=True))
         for size, group in groups.items()
     }
     worst = min(gain.values(), key=lambda held: held.low)
-    claim = Claim(
-        PAPER,
+    claim = CLAIMS(
         "group-alone",
-        "section 7",
-        says="Adaptive TCP adequately adjusts the group strength k of parallel TCP flows to achieve high utilization "
-        "of available bandwidth",
-        printed=None,
-        measured=_parts(gain, 1.0),
-        verdict=not_less_verdict(worst),
-        note=f"Throughput of groups of {_list(SIZES[1:])} alone over that of one A-TCP, seed by seed, {len(SEEDS)} "
-        f"runs: {', '.join(f'{interval(group).mean:.0f}' for group in groups.values())} Mbit/s; one A-TCP "
-        f"{interval(one).mean:.0f}, one TCP {interval(one_mbps['tcp']).mean:.0f}.",
-        criterion="Our criterion, one-sided: no less than one A-TCP has. Reproduced if the 95 % t-interval of the "
-        f"ratio of the worst group lies above {1 - MARGIN:.2f}, direction if it reaches above.",
-        variant=VARIANT,
-        figure="groups",
-        scenarios=(
-            *(f"group-{size}-{seed}" for size in SIZES[1:] for seed in SEEDS),
-            *(f"overlap-drain-{seed}" for seed in SEEDS),
+        Ran(
+            VARIANT,
+            (*(name for size in SIZES[1:] for name in _names(size)), *(f"overlap-drain-{seed}" for seed in SEEDS)),
         ),
+        parts=_parts(gain, 1.0),
+        sizes=SIZES[1:],
+        rates=[interval(group).mean for group in groups.values()],
+        one=interval(one).mean,
+        tcp=interval(one_mbps["tcp"]).mean,
+        apart=worst,
     )
     held = {
         "one A-TCP": one,
@@ -111,8 +121,14 @@ def _figure(held: Mapping[str, Sequence[float]]) -> Illustration:
     figure.panel.rule("y", RATE_MBPS, colour=BLACK, dash="-", width=0.6, label="link")
     for place, (name, values) in enumerate(held.items()):
         tcp = name == "one TCP"
-        runs(figure.panel, place, values, interval(values), style.look("reno" if tcp else "adaptive"),
-             "TCP" if tcp else "A-TCP and its groups")  # fmt: skip
+        runs(
+            figure.panel,
+            place,
+            values,
+            interval(values),
+            style.look("reno" if tcp else "adaptive"),
+            "TCP" if tcp else "A-TCP and its groups",
+        )
     figure.panel.x.name(*held)
     figure.panel.y.low, figure.panel.y.high = 0.0, 1.1 * RATE_MBPS
     caption = (
@@ -120,59 +136,50 @@ def _figure(held: Mapping[str, Sequence[float]]) -> Illustration:
         "95 % interval. The members of a group are together as strong as one A-TCP, and a loss of one is a loss of all."
     )
     return Illustration(
-        "Groups of parallel A-TCP flows, alone", caption, figure, id="groups",
-        scenarios=tuple(f"group-{size}-{seed}" for size in SIZES[1:] for seed in SEEDS),
-    )  # fmt: skip
+        "Groups of parallel A-TCP flows, alone",
+        caption,
+        figure,
+        id="groups",
+        scenarios=tuple(name for size in SIZES[1:] for name in _names(size)),
+    )
 
 
-def beside_findings(results: Sequence[Result], scale: float = 1.0) -> list[Claim]:
+def beside_findings(found: Runs, scale: float = 1.0) -> list[Claim]:
     """Judge TCP's share beside each group."""
-    rates = [throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale) for result in results]
-    parts = [2 * run[-1] / max(sum(run), 1e-9) for run in rates]
     count = len(SEEDS_BESIDE)
-    left = {size: interval(parts[count * part : count * (part + 1)]) for part, size in enumerate(SIZES)}
+    parts: dict[int, list[float]] = {}
+    for size in SIZES:
+        rates = [
+            throughputs_mbps(result, SKIPPED_S * scale, SECONDS * scale) for result in found.each(_beside_names(size))
+        ]
+        parts[size] = [2 * run[-1] / max(sum(run), 1e-9) for run in rates]
+    left = {size: interval(own) for size, own in parts.items()}
     several = {size: own for size, own in left.items() if size > 1}
     worst = min(several.values(), key=lambda held: held.low)
-    one, largest = parts[:count], parts[-count:]
+    one, largest = parts[1], parts[SIZES[-1]]
     apart = difference(largest, one)
-    names = {size: tuple(f"group-{size}-beside-tcp-{seed}" for seed in SEEDS_BESIDE) for size in SIZES}
+    names = {size: _beside_names(size) for size in SIZES}
     uncoupled = 2 / (SIZES[-1] + 1)
     return [
-        Claim(
-            PAPER,
+        CLAIMS(
             "group-beside-tcp",
-            "section 7",
-            says="... while maintaining TCP-friendliness against single TCP flows",
-            printed=None,
-            measured=_parts(several),
-            verdict=not_less_verdict(Interval(worst.mean - 1, worst.half)),
-            note=f"What TCP gets beside groups of {_list(SIZES[1:])}, over half of the total: 1 is what TCP beside TCP "
-            f"gets by symmetry. Means and 95 % intervals of {count} runs. Beside one A-TCP: {left[1]}.",
-            criterion="Our criterion, one-sided: TCP gets no less than its fair share. Reproduced if the 95 % "
-            f"t-interval of the worst group lies above {1 - MARGIN:.2f}, direction if it reaches above.",
-            variant=VARIANT,
-            figure="groups",
-            scenarios=tuple(name for own in names.values() for name in own),
+            Ran(VARIANT, tuple(name for own in names.values() for name in own)),
             long=True,
+            parts=_parts(several),
+            sizes=SIZES[1:],
+            count=count,
+            one=left[1],
+            apart=Interval(worst.mean - 1, worst.half),
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "group-decoupled",
-            "abstract",
-            says="The intermediate control decouples the aggregate throughput from the number of opened TCP flows in "
-            "parallel",
-            printed=None,
-            measured=f"{interval(largest)}; beside one A-TCP {left[1]}",
-            verdict=not_less_verdict(apart),
-            note=f"What one TCP gets beside a group of {SIZES[-1]}, over half of the total, {count} runs; paired "
-            f"difference {apart}. Beside {SIZES[-1]} TCP flows that know nothing of each other it would be "
-            f"{uncoupled:.2f}.",
-            criterion="Our criterion: no less than beside one A-TCP. Reproduced if the 95 % t-interval of the paired "
-            f"difference lies above -{MARGIN:.2f}, direction if it reaches above.",
-            variant=VARIANT,
-            figure="groups",
-            scenarios=(*names[1], *names[SIZES[-1]]),
+            Ran(VARIANT, (*names[1], *names[SIZES[-1]])),
             long=True,
+            largest=interval(largest),
+            one=left[1],
+            count=count,
+            apart=apart,
+            uncoupled=uncoupled,
         ),
     ]
 

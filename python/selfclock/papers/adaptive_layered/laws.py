@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.ambiguities import DEFAULT, Altcp
+from selfclock.papers.adaptive_layered.comparison import MARGIN, median
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.exponents import (
     ALWAYS,
     COMPARED_SEEDS,
@@ -40,14 +41,15 @@ from selfclock.papers.adaptive_layered.exponents import (
     same_times_name,
     seeds,
 )
-from selfclock.papers.adaptive_layered.verdicts import EXPONENT_TOLERANCE, MARGIN, PAPER, median, similar_verdict
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import mean
-from selfclock.papers.intervals import Interval, interval
+from selfclock.papers.intervals import interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.result import Result
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
 
 #: The exponent with simultaneous losses, and with independent ones.
 THEORY = {
@@ -70,9 +72,9 @@ FIGURE = "rtt-exponents"
 STARVED = 0.05
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the exponents."""
-    measured = measure(results, scale)
+    measured = measure(runs, scale)
     claims = [
         *(_beside_a_queue(measured, name) for name in _OF_ALTCP),
         *(_at_the_same_times(measured, name) for name in _OF_ALTCP),
@@ -100,108 +102,65 @@ def _apart(own: Sequence[float], other: Sequence[float]) -> list[float]:
     return [one - two for one, two in zip(own, other, strict=True)]
 
 
-_SAYS = "Round Trip Time fairness behavior is maintained similar to that of TCP"
-_OWN_SAYS = "With K_R on at all times ALTCP's RTT exponent is TCP's"
-
-
-def _similar(where: str) -> str:
-    return (
-        f"Our criterion: exponents {EXPONENT_TOLERANCE} apart or less, {where}; direction if ALTCP's is nearer to "
-        f"TCP's than that of Layered TCP, which K_R was added to, by more than {MARGIN:.2f}."
-    )
-
-
-_HANDLER_OFF = (
-    " The printed handler sets K_R = 1 after three losses in layers that do not rise, so that in the steady state "
-    "ALTCP is Layered TCP."
-)
-
-
-def _starved(always: Measured) -> str:
-    far = always.ratios[max(RATIOS)]
-    return (
-        f" In {sum(ratio < STARVED for ratio in far)} of {len(far)} runs with {max(RATIOS)} times the round-trip time "
-        f"the longer flow has less than {STARVED:g} of the other's throughput: it stays in the first layer, where "
-        "K_R is off and a loss takes half, while a loss of the other takes 15 %."
-    )
-
-
 def _beside_a_queue(measured: dict[str, Measured], name: str) -> Claim:
     own, tcp, parent = (measured[held].queue for held in (name, "reno", "ltcp"))
-    apart = interval(_apart(own, tcp))
-    nearer = interval(abs(two) - abs(one) for one, two in zip(_apart(own, tcp), _apart(parent, tcp), strict=True))
-    printed = name in _UNDER
-    return Claim(
-        PAPER,
-        "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on",
-        "sections 1 and 3",
-        says=_SAYS if printed else _OWN_SAYS,
-        printed=None,
-        measured=str(apart),
-        verdict=similar_verdict(apart, nearer),
-        note=f"Exponent x of throughput ratio = (RTT ratio)^-x less TCP's, seed by seed, {len(COMPARED_SEEDS)} seeds: "
-        f"ALTCP {interval(own)}, TCP {interval(tcp)}, LTCP {interval(parent)}. {RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and "
-        "2 and 4 times as much; the RTT ratio is the measured one." + (_HANDLER_OFF if name == "altcp" else "")
-        if printed
-        else _starved(measured[name]),
-        of="paper" if printed else "own",
-        criterion=_similar("the whole 95 % t-interval"),
-        variant=_variant(name),
-        readings=(ambiguities.AT_A_QUEUE, *_readings(name)),
-        figure=FIGURE,
-        scenarios=tuple(
-            queue_name(held, ratio, seed)
-            for held in (name, "reno", "ltcp")
-            for ratio in RATIOS
-            for seed in COMPARED_SEEDS
-        ),
+    apart, of_parent = _apart(own, tcp), _apart(parent, tcp)
+    far = measured[name].ratios[max(RATIOS)]
+    runs = tuple(
+        queue_name(held, ratio, seed) for held in (name, "reno", "ltcp") for ratio in RATIOS for seed in COMPARED_SEEDS
     )
+    return CLAIMS(
+        _identity(name),
+        Ran(_variant(name), runs, (ambiguities.AT_A_QUEUE, *_readings(name))),
+        apart=interval(apart),
+        # How much closer to TCP's it is than the parent's.
+        nearer=interval(abs(two) - abs(one) for one, two in zip(apart, of_parent, strict=True)),
+        own=interval(own),
+        tcp=interval(tcp),
+        parent=interval(parent),
+        read=name in _UNDER,
+        default=name == "altcp",
+        always_on=name == ALWAYS,
+        starved=sum(ratio < STARVED for ratio in far),
+        far=len(far),
+    )
+
+
+def _identity(name: str) -> str:
+    return "rtt-exponent-altcp" if name in _UNDER else "rtt-exponent-k-r-on"
 
 
 def _at_the_same_times(measured: dict[str, Measured], name: str) -> Claim:
     own, tcp, parent = (late(measured[held]) for held in (name, "reno", "ltcp"))
-    printed = name in _UNDER
-    apart, nearer = own - tcp, abs(parent - tcp) - abs(own - tcp)
-    return Claim(
-        PAPER, "rtt-exponent-altcp" if printed else "rtt-exponent-k-r-on", "sections 1 and 3",
-        says=_SAYS if printed else _OWN_SAYS, printed=None, measured=round(apart, 2),
-        verdict=similar_verdict(Interval(apart, 0.0), Interval(nearer, 0.0)),
-        note=f"As above, where both flows lose at the same times: ALTCP {own:.2f}, TCP {tcp:.2f}, LTCP {parent:.2f}. "
-        f"{UNFILLED_MBPS:g} Mbit/s that the flows do not fill, a burst in which each loses every "
-        f"{PERIODS_S.get(name, USUAL_PERIOD_S):g} s ({USUAL_PERIOD_S:g} s for the others), the last quarter of "
-        f"{EPOCHS} periods. Nothing is random. "
-        + ("After three periodic losses the printed handler has K_R = 1, and LTCP's law is RTT^-2.5."
-           if printed else "K_R^1.5 is RTT^0.5, which is what LTCP's RTT^-2.5 lacks."),
-        of="paper" if printed else "own", criterion=_similar("one run each: nothing is random"),
-        variant=_variant(name), readings=(ambiguities.AT_THE_SAME_TIMES, *_readings(name)), figure=FIGURE,
-        scenarios=tuple(same_times_name(held, ratio) for held in (name, "reno", "ltcp") for ratio in RATIOS),
-    )  # fmt: skip
+    runs = tuple(same_times_name(held, ratio) for held in (name, "reno", "ltcp") for ratio in RATIOS)
+    return CLAIMS(
+        _identity(name),
+        Ran(_variant(name), runs, (ambiguities.AT_THE_SAME_TIMES, *_readings(name))),
+        apart=own - tcp,
+        nearer=abs(parent - tcp) - abs(own - tcp),
+        own=own,
+        tcp=tcp,
+        parent=parent,
+        period=PERIODS_S.get(name, USUAL_PERIOD_S),
+        read=name in _UNDER,
+    )
 
 
 def _drop_rate(measured: dict[str, Measured]) -> Claim:
     off, on, tcp = (measured[name].dropped for name in ("altcp", ALWAYS, "reno"))
-    ratio = interval(one / max(other, 1e-12) for one, other in zip(off, on, strict=True))
-    fewer = ratio.mean < 1 - MARGIN and ratio.high < 1
-    return Claim(
-        PAPER,
+    runs = tuple(
+        queue_name(held, ratio, seed)
+        for held in ("altcp", ALWAYS, "reno")
+        for ratio in RATIOS
+        for seed in COMPARED_SEEDS
+    )
+    return CLAIMS(
         "rtt-k-r-off-drops",
-        "section 3",
-        says="In the steady state set K_R = 1 or turn it off; this will reduce the drop rates in steady state",
-        printed=None,
-        measured=f"{ratio} times",
-        verdict="reproduced" if fewer else "not reproduced",
-        note="Packets dropped over segments sent with the printed handler, over those with K_R always on, seed by "
-        f"seed, {len(COMPARED_SEEDS)} seeds: {_percent(off)} and {_percent(on)}; TCP {_percent(tcp)}. Two flows, "
-        f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms and 2 and 4 times as much, the slow start included.",
-        criterion=f"Our criterion: the mean ratio is below {1 - MARGIN:.2f} and the whole 95 % t-interval below 1.",
-        variant=f"{LAYERED}; {PAPERS_HANDLER}, and {ALWAYS_ON}",
-        figure=FIGURE,
-        scenarios=tuple(
-            queue_name(held, ratio, seed)
-            for held in ("altcp", ALWAYS, "reno")
-            for ratio in RATIOS
-            for seed in COMPARED_SEEDS
-        ),
+        Ran(f"{LAYERED}; {PAPERS_HANDLER}, and {ALWAYS_ON}", runs),
+        ratio=interval(one / max(other, 1e-12) for one, other in zip(off, on, strict=True)),
+        off=_percent(off),
+        on=_percent(on),
+        tcp=_percent(tcp),
     )
 
 
@@ -212,32 +171,34 @@ def _percent(parts: Sequence[float]) -> str:
 def _randomness(measured: dict[str, Measured]) -> Claim:
     every = lossy()
     # The reduction of the exponent by random losses is significant.
-    gain = {name: (late(measured[name]) - at_random(measured[name]).mean, at_random(measured[name]).half)
-            for name in every}  # fmt: skip
-    fairer = [name for name, (mean, half) in gain.items() if mean > MARGIN and mean - half > 0]
+    gain = {
+        name: (late(measured[name]) - at_random(measured[name]).mean, at_random(measured[name]).half) for name in every
+    }
     between = [
-        name for name in every
+        name
+        for name in every
         if at_random(measured[name]).mean < interval(measured[name].queue).mean < late(measured[name])
-    ]  # fmt: skip
-    return Claim(
-        PAPER, "more-random-fairer", "section 4.1",
-        says="In more random environments, protocols tend to have better RTT-fairness", printed=None,
-        measured=f"{len(fairer)} of {len(every)} algorithms",
-        verdict="reproduced" if len(fairer) == len(every) else "direction" if 2 * len(fairer) > len(every)
-        else "not reproduced",
-        note="Exponent with losses at the same times, beside a queue, and with each packet lost with probability "
-        f"{LOSS:g}: " + "; ".join(
+    ]
+    variant = (
+        "every window algorithm that follows losses, defaults of the exponent table; adaptive: maximum_k = 1 without a "
+        f"queue; {ALWAYS}: {ALWAYS_ON}"
+    )
+    runs = (
+        *(same_times_name(name, ratio) for name in every for ratio in RATIOS),
+        *(random_name(name, ratio, seed) for name in every for ratio in RATIOS for seed in RANDOM_SEEDS),
+    )
+    return CLAIMS(
+        "more-random-fairer",
+        Ran(variant, runs),
+        fairer=sum(mean > MARGIN and mean - half > 0 for mean, half in gain.values()),
+        count=len(every),
+        half=len(every) / 2,
+        each="; ".join(
             f"{name} {late(measured[name]):.2f}, {interval(measured[name].queue)}, {at_random(measured[name])}"
             for name in every
-        ) + f". The queue, whose losses are neither all common nor independent, lies between for {len(between)}.",
-        criterion="Our criterion: the exponent with random losses is below that with losses at the same times by more "
-        f"than {MARGIN:.2f}, and its whole 95 % t-interval ({len(RANDOM_SEEDS)} seeds) is. For every algorithm that "
-        "follows losses: reproduced; for more than half: direction.",
-        variant="every window algorithm that follows losses, defaults of the exponent table; adaptive: maximum_k = 1 "
-        f"without a queue; {ALWAYS}: {ALWAYS_ON}", figure=FIGURE,
-        scenarios=(*(same_times_name(name, ratio) for name in every for ratio in RATIOS),
-                   *(random_name(name, ratio, seed) for name in every for ratio in RATIOS for seed in RANDOM_SEEDS)),
-    )  # fmt: skip
+        ),
+        between=len(between),
+    )
 
 
 def _grid(measured: dict[str, Measured]) -> Table:
@@ -265,10 +226,18 @@ def _grid(measured: dict[str, Measured]) -> Table:
         f"at most; more than the {EPOCHS - 1} bursts would be a flow that fills the link by itself. Random: each "
         f"packet is lost with probability {LOSS:g} on the same link, {len(RANDOM_SEEDS)} runs of {RANDOM_SECONDS:g} s "
         f"without the first {RANDOM_SKIPPED_S:g} s. Last, what follows from the algorithms in these two cases.",
-        ["algorithm", *(f"{ratio} times" for ratio in RATIOS), "beside a queue", "same times", "losses", "random",
-         "law: same times", "law: random"],
+        [
+            "algorithm",
+            *(f"{ratio} times" for ratio in RATIOS),
+            "beside a queue",
+            "same times",
+            "losses",
+            "random",
+            "law: same times",
+            "law: random",
+        ],
         rows,
-    )  # fmt: skip
+    )
 
 
 def _made(own: Measured) -> tuple[str, str, str]:
@@ -281,19 +250,36 @@ def _made(own: Measured) -> tuple[str, str, str]:
 def _figure(measured: dict[str, Measured]) -> Illustration:
     figure = Figure(
         title="Throughput falls with RTT to this power: two flows of one algorithm",
-        y="exponent of the round-trip time", height=4.2,
-    )  # fmt: skip
+        y="exponent of the round-trip time",
+        height=4.2,
+    )
     held = {name: own for name, own in measured.items() if own.random is not None}
     places, panel = range(len(held)), figure.panel
     for value, dash, law in ((2, "--", "same times: 2"), (1, ":", "random: 1")):
         panel.rule("y", value, colour=BLACK, dash=dash, width=0.6, label=f"TCP's law, {law}")
-    mean(panel, places, [at_random(own) for own in held.values()], style.look("cubic"),
-         f"each packet lost with probability {LOSS:g}")  # fmt: skip
-    mean(panel, [place + 0.12 for place in places], [interval(own.queue) for own in held.values()], style.look("reno"),
-         "beside a drop-tail queue")  # fmt: skip
+    mean(
+        panel,
+        places,
+        [at_random(own) for own in held.values()],
+        style.look("cubic"),
+        f"each packet lost with probability {LOSS:g}",
+    )
+    mean(
+        panel,
+        [place + 0.12 for place in places],
+        [interval(own.queue) for own in held.values()],
+        style.look("reno"),
+        "beside a drop-tail queue",
+    )
     look = style.look("highspeed")
-    panel.points([place + 0.24 for place in places], [late(own) for own in held.values()], marker=look.marker, size=6,
-                 colour=look.colour, label="losses at the same times")  # fmt: skip
+    panel.points(
+        [place + 0.24 for place in places],
+        [late(own) for own in held.values()],
+        marker=look.marker,
+        size=6,
+        colour=look.colour,
+        label="losses at the same times",
+    )
     panel.x.names = {place + 0.12: name.replace(", ", ",\n") for place, name in zip(places, held, strict=True)}
     panel.y.low = 0.0
     caption = "Means and 95 % intervals over the seeds; with losses at the same times nothing is random."

@@ -21,6 +21,16 @@ def _scalable(control: Control) -> Control | None:
     return {"window": "scalable", "slow_start_loss": "half"} if own else None
 
 
+def _highspeed(control: Control) -> Control | None:
+    own = algorithm(control, "altcp", "adaptive")
+    return {"window": "highspeed", "slow_start_loss": "half"} if own else None
+
+
+def _no_k_r(control: Control) -> Control | None:
+    # K_R is at least 1.
+    return {**control, "rtt_factor": 0} if algorithm(control, "altcp") else None
+
+
 def _fast_tcp(control: Control) -> Control | None:
     return {"window": "scalable", "slow_start_loss": "half"} if algorithm(control, "reno") else None
 
@@ -38,6 +48,8 @@ MUTANTS = (
     Mutant("tcp", "TCP in place of ALTCP and A-TCP", control=_tcp),
     Mutant("k-1", "A-TCP with k = 1 always", control=_weak),
     Mutant("ltcp", "Layered TCP in place of ALTCP and A-TCP", control=_layered),
+    Mutant("k-r-1", "ALTCP with K_R = 1 always", control=_no_k_r),
+    Mutant("highspeed", "HighSpeed in place of ALTCP and A-TCP", control=_highspeed),
     Mutant("scalable", "Scalable in place of ALTCP and A-TCP", control=_scalable),
     Mutant("tcp-scalable", "Scalable in place of TCP", control=_fast_tcp),
     Mutant("others-tcp", "TCP in place of the algorithms that they are compared with", control=_even),

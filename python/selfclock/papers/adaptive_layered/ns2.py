@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration, Table
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.network import DELAYED_ACK, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import PAPER
+from selfclock.papers.declared import Ran
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.claims import Verdict
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -35,11 +36,6 @@ TRANSPORT: dict[str, object] = {
     },
 }
 
-#: Two implementations of the same rules on a network without randomness make the same decisions.
-#: Which packets are dropped in an overshoot of thousands depends on their order within a packet's
-#: time: a hundredth of them, and of the link's rate.
-TOLERANCE = 0.01
-
 #: Both flows start at time 0, as in ns-2; those of SACK with 240 ms also with random starts within
 #: this.
 JITTER_S = 1.0
@@ -56,6 +52,11 @@ class Row:
     drops: int
     cuts: tuple[int, int]
     timeouts: tuple[int, int]
+
+    @property
+    def share(self) -> float:
+        """Part of the first flow; ns-2's rates are on the wire, ours are of payload."""
+        return self.mbps[0] / sum(self.mbps)
 
     @property
     def ratio(self) -> float:
@@ -105,6 +106,11 @@ class Own:
     timeouts: tuple[int, int]
 
     @property
+    def share(self) -> float:
+        """Part of the first flow; ns-2's rates are on the wire, ours are of payload."""
+        return self.mbps[0] / sum(self.mbps)
+
+    @property
     def ratio(self) -> float:
         """First flow over second."""
         return self.mbps[0] / max(self.mbps[1], 1e-9)
@@ -123,87 +129,99 @@ def measure(result: Result, scale: float) -> Own:
     )
 
 
-def same_run(own: Own, row: Row) -> Verdict:
-    """Judge whether two programs made the same run: see `TOLERANCE`.
-
-    ns-2's rates are on the wire, ours are of payload: shares of the total are compared.
-    """
-    if (own.mbps[0] - own.mbps[1]) * (row.mbps[0] - row.mbps[1]) <= 0:
-        return "not reproduced"
-    share, printed = (pair[0] / sum(pair) for pair in (own.mbps, row.mbps))
-    alike = (
-        abs(share - printed) <= TOLERANCE
-        and abs(own.drops - row.drops) <= TOLERANCE * row.drops
-        and own.cuts == row.cuts
-        and own.timeouts == row.timeouts
-    )
-    return "reproduced" if alike else "direction"
-
-
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Compare run by run."""
     claims, rows, every = [], [], []
-    measured = iter(results)
     for row in ROWS:
-        own = measure(next(measured), scale)
-        other = f"{measure(next(measured), scale).ratio:.3g}" if row == ROWS[0] else "-"
+        own = measure(runs[_name(row, 0.0)], scale)
+        other = f"{measure(runs[_name(row, JITTER_S)], scale).ratio:.3g}" if row == ROWS[0] else "-"
         every.append(own)
         claims.append(_claim(row, own, other))
-        rows.append([
-            row.label, f"{row.rtt_ms:g}", f"{row.ratio:.3g}", f"{own.ratio:.3g}", other, f"{row.drops:,}",
-            f"{own.drops:,}", _pair(row.cuts), _pair(own.cuts), _pair(row.timeouts), _pair(own.timeouts),
-        ])  # fmt: skip
+        rows.append(
+            [
+                row.label,
+                f"{row.rtt_ms:g}",
+                f"{row.ratio:.3g}",
+                f"{own.ratio:.3g}",
+                other,
+                f"{row.drops:,}",
+                f"{own.drops:,}",
+                _pair(row.cuts),
+                _pair(own.cuts),
+                _pair(row.timeouts),
+                _pair(own.timeouts),
+            ]
+        )
     grid = Table(
         "Two flows beside ns-2.35",
         "1 Gbit/s, buffer 10000 packets, 120 ms and the second flow's round-trip time, delayed acknowledgements, 300 s "
         "without the first 100 s. Cuts: reductions of the window, timeouts included.",
-        ["algorithm", "RTT ms", "ratio, ns-2", "ratio", "random starts", "drops, ns-2", "drops", "cuts, ns-2", "cuts",
-         "timeouts, ns-2", "timeouts"],
+        [
+            "algorithm",
+            "RTT ms",
+            "ratio, ns-2",
+            "ratio",
+            "random starts",
+            "drops, ns-2",
+            "drops",
+            "cuts, ns-2",
+            "cuts",
+            "timeouts, ns-2",
+            "timeouts",
+        ],
         rows,
-    )  # fmt: skip
+    )
     return claims, [_figure(every)], [grid]
 
 
 def _figure(measured: Sequence[Own]) -> Illustration:
     figure = Figure(
         title="Two flows on 1 Gbit/s, 120 ms and the second's round-trip time",
-        y="throughput ratio, first over second", height=3.4,
-    )  # fmt: skip
+        y="throughput ratio, first over second",
+        height=3.4,
+    )
     panel, ours, printed = figure.panel, style.look("altcp"), style.look("reno")
     places = range(len(ROWS))
-    panel.points(places, [own.ratio for own in measured], marker=ours.marker, colour=ours.colour, size=6,
-                 label="selfclock")  # fmt: skip
-    panel.points(places, [row.ratio for row in ROWS], marker=printed.marker, colour=printed.colour, hollow=True,
-                 size=9, label="printed by ns-2.35")  # fmt: skip
+    panel.points(
+        places, [own.ratio for own in measured], marker=ours.marker, colour=ours.colour, size=6, label="selfclock"
+    )
+    panel.points(
+        places,
+        [row.ratio for row in ROWS],
+        marker=printed.marker,
+        colour=printed.colour,
+        hollow=True,
+        size=9,
+        label="printed by ns-2.35",
+    )
     panel.y.log = True
     panel.x.name(*(f"{row.label}\n{row.rtt_ms:g} ms" for row in ROWS))
     return Illustration(
-        "Two flows beside ns-2.35", "One run each: nothing is random.", figure, id="ns-2",
+        "Two flows beside ns-2.35",
+        "One run each: nothing is random.",
+        figure,
+        id="ns-2",
         scenarios=tuple(_name(row, 0.0) for row in ROWS),
-    )  # fmt: skip
+    )
 
 
 def _claim(row: Row, own: Own, other: str) -> Claim:
-    return Claim(
-        PAPER,
+    jittered = other != "-"
+    variant = (
+        f"{_VARIANTS[row.algorithm]}; queue in-system, BSD timer of 10 ms ticks with one sample per round trip, "
+        "delayed ACKs, as ns-2's agents"
+    )
+    return CLAIMS(
         f"ns2-{row.algorithm}-{row.rtt_ms:g}-ms",
-        "ns-2.35, not in the paper",
-        says=f"{row.label}, 120 and {row.rtt_ms:g} ms: throughput of the first flow over the second's",
+        Ran(variant, (_name(row, 0.0), *((_name(row, JITTER_S),) if jittered else ()))),
         printed=round(row.ratio, 3),
-        measured=round(own.ratio, 3),
-        verdict=same_run(own, row),
-        note=f"Share of the first flow {own.mbps[0] / sum(own.mbps):.4f}, ns-2 {row.mbps[0] / sum(row.mbps):.4f}; "
-        f"drops {own.drops:,}, ns-2 {row.drops:,}; cuts {_pair(own.cuts)}, ns-2 {_pair(row.cuts)}; timeouts "
-        f"{_pair(own.timeouts)}, ns-2 {_pair(row.timeouts)}."
-        + (f" With random starts within {JITTER_S:g} s our ratio is {other}." if other != "-" else ""),
-        of="oracle",
-        criterion="Our criterion: nothing is random, so both programs take the same decisions: as many cuts and "
-        f"timeouts of each flow, drops within {TOLERANCE:.0%}, the first flow's share of the total within "
-        f"{TOLERANCE:g}. Else direction, if the same flow has more.",
-        variant=f"{_VARIANTS[row.algorithm]}; queue in-system, BSD timer of 10 ms ticks with one sample per round "
-        "trip, delayed ACKs, as ns-2's agents",
-        figure="ns-2",
-        scenarios=(_name(row, 0.0), *((_name(row, JITTER_S),) if other != "-" else ())),
+        own=own,
+        theirs=row,
+        same_flow=(own.mbps[0] - own.mbps[1]) * (row.mbps[0] - row.mbps[1]) > 0,
+        as_many_cuts=own.cuts == row.cuts,
+        as_many_timeouts=own.timeouts == row.timeouts,
+        other=other,
+        jittered=jittered,
     )
 
 

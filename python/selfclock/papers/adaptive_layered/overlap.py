@@ -7,28 +7,26 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered import ambiguities
-from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import (
-    MARGIN,
-    PAPER,
+from selfclock.papers.adaptive_layered.comparison import (
     difference,
     evenness,
-    is_more,
-    not_less_verdict,
     quartiles,
 )
+from selfclock.papers.adaptive_layered.declared import CLAIMS
+from selfclock.papers.adaptive_layered.network import DELAYED_ACK, TCP, control, scenario, sender, throughputs_mbps
+from selfclock.papers.declared import Ran
 from selfclock.papers.intervals import interval
 from selfclock.series import between, flow_series
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.claims import Verdict
+    from selfclock.claims import Claim
     from selfclock.figure import Panel
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -45,6 +43,7 @@ JITTER_S = 0.5
 #: Before the overlap, for the gain of being alone.
 ALONE_S = (30.0, 100.0)
 IDENTITY_S = 60.0
+_IDENTITY = ("identity-k1", "identity-reno")
 
 #: Duration of the detector's verdict of competition: until the queue drains without a loss, the
 #: default, or for ten round trips; and TCP in place of A-TCP.
@@ -81,26 +80,31 @@ def _pair(first: str, seed: int, scale: float) -> Scenario:
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return A-TCP beside TCP, held in two ways, TCP beside TCP, and the two runs of the identity."""
     made = [_pair(first, seed, scale) for first in FIRST for seed in SEEDS]
-    for name, first in (("k1", {"window": "adaptive", "maximum_k": 1}), ("reno", {"window": "reno"})):
+    controls: tuple[dict[str, object], ...] = ({"window": "adaptive", "maximum_k": 1}, {"window": "reno"})
+    for name, first in zip(_IDENTITY, controls, strict=True):
         flows = [sender(first, RTT_MS), sender(first, 2 * RTT_MS, start_s=1 * scale)]
         made.append(
-            scenario(f"identity-{name}", RATE_MBPS, flows, seconds=IDENTITY_S * scale, buffer=BUFFER,
-                     transport=DELAYED_ACK, samples_s=0.01 * scale)
-        )  # fmt: skip
+            scenario(
+                name,
+                RATE_MBPS,
+                flows,
+                seconds=IDENTITY_S * scale,
+                buffer=BUFFER,
+                transport=DELAYED_ACK,
+                samples_s=0.01 * scale,
+            )
+        )
     return made
 
 
-def _by_first(results: Sequence[Result]) -> dict[str, Sequence[Result]]:
-    count = len(SEEDS)
-    return {first: results[count * part : count * (part + 1)] for part, first in enumerate(FIRST)}
+def _by_first(runs: Runs) -> dict[str, Sequence[Result]]:
+    return {first: runs.each(_names(first)) for first in FIRST}
 
 
-def alone_mbps(results: Sequence[Result], scale: float) -> dict[str, list[float]]:
+def alone_mbps(runs: Runs, scale: float) -> dict[str, list[float]]:
     """Return each first flow's rate before the second one starts, seed by seed."""
     span = (ALONE_S[0] * scale, ALONE_S[1] * scale)
-    return {
-        first: [throughputs_mbps(result, *span)[0] for result in runs] for first, runs in _by_first(results).items()
-    }
+    return {first: [throughputs_mbps(result, *span)[0] for result in own] for first, own in _by_first(runs).items()}
 
 
 def identical(first: Result, second: Result) -> tuple[bool, int]:
@@ -110,17 +114,17 @@ def identical(first: Result, second: Result) -> tuple[bool, int]:
     return one.equals(other), len(one)
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
     """Judge the overlap, being alone, and the identity."""
-    runs = _by_first(results)
+    by_first = _by_first(runs)
     span = (SECOND_STARTS_S * scale, FIRST_STOPS_S * scale)
-    rates = {first: [throughputs_mbps(result, *span) for result in own] for first, own in runs.items()}
+    rates = {first: [throughputs_mbps(result, *span) for result in own] for first, own in by_first.items()}
     shares = {first: [evenness(*pair) for pair in pairs] for first, pairs in rates.items()}
-    alone = alone_mbps(results, scale)
+    alone = alone_mbps(runs, scale)
     claims = [_shares(hold, rates[hold], shares) for hold in VARIANTS]
     claims += [_alone(hold, alone) for hold in VARIANTS]
-    claims.append(_identity(*results[len(FIRST) * len(SEEDS) :]))
-    return claims, [_figure(runs)]
+    claims.append(_identity(*runs.each(_IDENTITY)))
+    return claims, [_figure(by_first)]
 
 
 def _names(*firsts: str) -> tuple[str, ...]:
@@ -130,67 +134,37 @@ def _names(*firsts: str) -> tuple[str, ...]:
 def _shares(hold: str, rates: list[list[float]], shares: dict[str, list[float]]) -> Claim:
     apart = difference(shares[hold], shares["tcp"])
     first, second = (interval(pair[side] for pair in rates) for side in (0, 1))
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-3-shares",
-        "section 6, figure 3",
-        says="Adaptive TCP shares the bandwidth fairly during the overlapping 100 seconds",
-        printed="fairly",
-        measured=f"{interval(shares[hold])}; TCP in its place {interval(shares['tcp'])}",
-        verdict=not_less_verdict(apart),
-        note=f"Smaller throughput over larger during the overlap, {len(SEEDS)} runs with random starts within "
-        f"{JITTER_S:g} s. Difference from TCP in the place of A-TCP, seed by seed: {apart}. "
-        f"A-TCP {first.mean:.0f}, TCP {second.mean:.0f} Mbit/s. TCP itself does not even out in 100 s, some "
-        "two of its cycles from loss to loss."
-        + (
-            " Each loss halves both windows and empties this queue; without a queue nothing is detected, and k grows "
-            "by one per round trip, to 64 within 3.2 s, while TCP adds one segment."
-            if hold == "round-trips"
-            else ""
-        ),
-        criterion="Our criterion: as fair as TCP is in its place. Reproduced if the 95 % t-interval of the paired "
-        f"difference lies above -{MARGIN:.2f}, direction if it reaches above.",
-        variant=f"{VARIANTS[hold]}; {DELAYED}",
-        readings=(HOLDS[hold],),
-        figure="figure-3",
-        scenarios=_names(hold, "tcp"),
+        Ran(f"{VARIANTS[hold]}; {DELAYED}", _names(hold, "tcp"), (HOLDS[hold],)),
+        shares=interval(shares[hold]),
+        tcp_shares=interval(shares["tcp"]),
+        apart=apart,
+        own=first.mean,
+        tcp=second.mean,
+        emptied=hold == "round-trips",
     )
 
 
 def _alone(hold: str, alone: dict[str, list[float]]) -> Claim:
     gain = [own / max(tcp, 1e-9) for own, tcp in zip(alone[hold], alone["tcp"], strict=True)]
-    verdict: Verdict = "reproduced" if is_more(gain, [1.0] * len(gain)) else "not reproduced"
     own, tcp = interval(alone[hold]), interval(alone["tcp"])
-    return Claim(
-        PAPER, "figure-3-alone", "section 7",
-        says="Adaptive TCP has faster magnitude than TCP in utilizing high bandwidth links", printed=None,
-        measured=f"{interval(gain)} times: {own.mean:.0f} against {tcp.mean:.0f} Mbit/s", verdict=verdict,
-        note=f"Alone, {ALONE_S[0]:g} to {ALONE_S[1]:g} s, before the overlap; {len(SEEDS)} runs.",
-        criterion=f"Our criterion: the mean ratio of throughputs by seed is above {1 + MARGIN:.2f} and the "
-        "whole 95 % t-interval above 1.",
-        variant=f"{VARIANTS[hold]}; {DELAYED}", readings=(HOLDS[hold],), figure="figure-3",
-        scenarios=_names(hold, "tcp"),
-    )  # fmt: skip
+    return CLAIMS(
+        "figure-3-alone",
+        Ran(f"{VARIANTS[hold]}; {DELAYED}", _names(hold, "tcp"), (HOLDS[hold],)),
+        gain=interval(gain),
+        own=own.mean,
+        tcp=tcp.mean,
+    )
 
 
 def _identity(with_k: Result, reno: Result) -> Claim:
     same, samples = identical(with_k, reno)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "k-1-is-tcp",
-        "section 3",
-        says="Adaptive TCP is identical to standard TCP when its strength k = 1",
-        printed=None,
-        measured="identical" if same else "different",
-        verdict="reproduced" if same else "not reproduced",
-        note=f"Two flows with 50 and 100 ms for {IDENTITY_S:g} s, once A-TCP with k at most 1, once Reno: windows, "
-        f"thresholds, segments sent and acknowledged in {samples:,} samples. True by construction as long as nothing "
-        "else of A-TCP acts: at k = 1 both call the same Reno.",
-        of="own",
-        criterion="Our test: every sample is equal. It fails as soon as the detector or the strength changes a window "
-        "at k = 1.",
-        variant="adaptive: maximum_k = 1; reno",
-        scenarios=("identity-k1", "identity-reno"),
+        Ran("adaptive: maximum_k = 1; reno", _IDENTITY),
+        same=same,
+        samples=samples,
     )
 
 
@@ -202,8 +176,14 @@ def _figure(runs: dict[str, Sequence[Result]]) -> Illustration:
         "tcp": "TCP in the place of A-TCP",
     }
     for panel, (first, title) in zip(figure.column, titles.items(), strict=True):
-        panel.span("x", SECOND_STARTS_S, FIRST_STOPS_S, colour="#EEEEEE", opacity=1.0,
-                   label="printed: the overlapping 100 seconds")  # fmt: skip
+        panel.span(
+            "x",
+            SECOND_STARTS_S,
+            FIRST_STOPS_S,
+            colour="#EEEEEE",
+            opacity=1.0,
+            label="printed: the overlapping 100 seconds",
+        )
         label = "the first flow, TCP" if first == "tcp" else "A-TCP"
         _flow(panel, runs[first], "flow1", label, "highspeed" if first == "tcp" else "adaptive", (0.0, FIRST_STOPS_S))
         _flow(panel, runs[first], "flow2", "TCP", "reno", (SECOND_STARTS_S, END_S))

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from selfclock.papers.adaptive_layered import ambiguities
+from selfclock.papers.adaptive_layered.comparison import median
 from selfclock.papers.adaptive_layered.network import ALGORITHMS, control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import median
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -38,11 +38,15 @@ class Setting:
     """A figure's link in one of the set-ups."""
 
     figure: int
+    #: The algorithm that the figure is about.
+    own: str
     rate_mbps: float
     public: bool
     delays_ms: tuple[float, ...]
     #: The path of the cross traffic.
     cross_delay_ms: float
+    #: Whether its runs together take minutes.
+    long: bool
 
     @property
     def name(self) -> str:
@@ -58,16 +62,6 @@ class Setting:
     def readings(self) -> tuple[str, ...]:
         """Those of its claims."""
         return (ambiguities.PUBLIC_SETUP if self.public else ambiguities.OWN_SETUP,)
-
-    @property
-    def long(self) -> bool:
-        """Whether its runs together take minutes."""
-        return self.figure == 4
-
-    @property
-    def own(self) -> str:
-        """The algorithm that the figure is about."""
-        return {4: "ALTCP", 5: "A-TCP"}[self.figure]
 
     @property
     def queue(self) -> str:
@@ -92,6 +86,14 @@ class Setting:
         compared = (*COMPARED[pair], self.own)
         return {name: algorithm for name, algorithm in ALGORITHMS.items() if name in compared}
 
+    def kind(self, pair: str) -> str:
+        """The second flow's round-trip time in words."""
+        if pair == SAME_RTT:
+            return "one round-trip time"
+        return (
+            f"the second with {self.delays_ms[-1]:g} ms" if self.public else "the second with twice the round-trip time"
+        )
+
     def paths(self, pair: str) -> tuple[float, ...]:
         """Round-trip times of the first flow, in ms. In the public set-up the second has the longest."""
         return self.delays_ms[:-1] if self.public and pair == DIFFERENT_RTT else self.delays_ms
@@ -105,10 +107,10 @@ class Setting:
 
 PUBLIC_MS = (16.0, 22.0, 42.0, 82.0, 162.0)
 SETTINGS = (
-    Setting(4, 250.0, public=False, delays_ms=(20.0, 60.0, 160.0), cross_delay_ms=60.0),
-    Setting(4, 250.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0),
-    Setting(5, 10.0, public=False, delays_ms=(16.0, 40.0, 80.0, 160.0), cross_delay_ms=40.0),
-    Setting(5, 10.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0),
+    Setting(4, "ALTCP", 250.0, public=False, delays_ms=(20.0, 60.0, 160.0), cross_delay_ms=60.0, long=True),
+    Setting(4, "ALTCP", 250.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0, long=True),
+    Setting(5, "A-TCP", 10.0, public=False, delays_ms=(16.0, 40.0, 80.0, 160.0), cross_delay_ms=40.0, long=False),
+    Setting(5, "A-TCP", 10.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0, long=False),
 )
 
 
@@ -180,14 +182,10 @@ class Ratios:
         self._held = held
 
     @classmethod
-    def of(cls, setting: Setting, measured: Iterable[tuple[float, float]]) -> Ratios:
-        """Return those of the figure's runs, in their order."""
-        held: dict[str, list[float]] = defaultdict(list)
-        following = iter(measured)
-        for point in points(setting):
-            for _ in SEEDS:
-                first, second = next(following)
-                held[point.key].append(second / max(first, 1e-9))
+    def of(cls, setting: Setting, runs: Runs) -> Ratios:
+        """Return those of the figure's runs."""
+        rates = {point.key: runs.each(run_name(setting, point, seed) for seed in SEEDS) for point in points(setting)}
+        held = {key: [second / max(first, 1e-9) for first, second in own] for key, own in rates.items()}
         return cls(setting, held)
 
     def data(self) -> dict[str, list[float]]:

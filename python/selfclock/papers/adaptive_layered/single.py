@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.adaptive_layered import ambiguities
 from selfclock.papers.adaptive_layered.ambiguities import COMBINATIONS, DEFAULT, Altcp
+from selfclock.papers.adaptive_layered.comparison import SEVERAL_ORDERS, median
+from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.adaptive_layered.network import control, scenario, sender, throughputs_mbps
-from selfclock.papers.adaptive_layered.verdicts import MARGIN, PAPER, SEVERAL_ORDERS, faster_verdict, median
+from selfclock.papers.declared import Ran
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from selfclock.claims import Verdict
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -48,7 +48,6 @@ SETTLED_S = 12.0
 #: 10000 packets of 1500 B are in flight on a full path.
 PRODUCT = 10_000
 
-SOURCE = "section 6, figure 2"
 TCP_VARIANT = "TCP: Reno, halved = window"
 
 #: The rate is that of ten samples: with one in 1 s, ten seconds, nearly as long as the fastest
@@ -118,19 +117,33 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
             kind = _kind(under)
             flow = [sender(control("reno") if under is None else under.control, RTT_MS)]
             growth = scenario(
-                _growth(under, buffer), RATE_MBPS, flow, seconds=GROWTH_S[kind] * scale, buffer=buffer.queue,
-                transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
-            )  # fmt: skip
+                _growth(under, buffer),
+                RATE_MBPS,
+                flow,
+                seconds=GROWTH_S[kind] * scale,
+                buffer=buffer.queue,
+                transport={"initial_ssthresh": SMALL_THRESHOLD},
+                samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
+            )
             cycle = scenario(
-                _cycle(under, buffer), RATE_MBPS, flow, seconds=buffer.cycle_s[kind] * scale, buffer=buffer.queue,
+                _cycle(under, buffer),
+                RATE_MBPS,
+                flow,
+                seconds=buffer.cycle_s[kind] * scale,
+                buffer=buffer.queue,
                 samples_s=min(1.0, 50 * scale),
-            )  # fmt: skip
+            )
             made.setdefault(growth.name, growth)
             made[cycle.name] = cycle
     layered = scenario(
-        _LAYERED, RATE_MBPS, [sender(control("ltcp"), RTT_MS)], seconds=LAYERED_S * scale, buffer=PATH.queue,
-        transport={"initial_ssthresh": SMALL_THRESHOLD}, samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
-    )  # fmt: skip
+        _LAYERED,
+        RATE_MBPS,
+        [sender(control("ltcp"), RTT_MS)],
+        seconds=LAYERED_S * scale,
+        buffer=PATH.queue,
+        transport={"initial_ssthresh": SMALL_THRESHOLD},
+        samples_s=min(GROWTH_SAMPLES_S, 50 * scale),
+    )
     return [*made.values(), layered]
 
 
@@ -168,9 +181,8 @@ def reductions(result: Result) -> list[float]:
     return (1 - cuts["ssthresh_bytes"] / cuts["before"]).to_list()
 
 
-def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
     """Judge the runs."""
-    runs = {result.scenario.name: result for result in results}
     claims = [_growth_claim(runs, under) for under in COMBINATIONS]
     for buffer in BUFFERS:
         for under in COMBINATIONS:
@@ -178,139 +190,74 @@ def findings(results: Sequence[Result], scale: float = 1.0) -> tuple[list[Claim]
     return [*claims, _beside_layered(runs), *(_reduction(runs, under) for under in COMBINATIONS)], [_figure(runs)]
 
 
-_FASTER = (
-    "The congestion window of ALTCP reaches the optimal value several orders of magnitude faster than the TCP flow"
-)
-_FASTER_RULE = (
-    f"Our criterion: {SEVERAL_ORDERS:g} times or more is several orders of magnitude; more than {1 + MARGIN:.2f} times "
-    "is the direction. Nothing is random: one run each."
-)
+def _times(tcp: float | None, altcp: float | None) -> dict[str, Any]:
+    """Return how many times faster it is, and how that is told; none if one of them does not."""
+    if not tcp or not altcp:
+        return {"times": None, "told": None}
+    return {"times": tcp / altcp, "told": f"{tcp / altcp:.1f} times: {altcp:.1f} s against {tcp:.0f} s"}
 
 
-def _times(tcp: float | None, altcp: float | None) -> tuple[str | None, Verdict]:
-    ratio = tcp / altcp if tcp and altcp else None
-    text = None if ratio is None else f"{ratio:.1f} times: {altcp:.1f} s against {tcp:.0f} s"
-    return text, faster_verdict(ratio)
-
-
-def _growth_claim(runs: dict[str, Result], under: Altcp) -> Claim:
+def _growth_claim(runs: Runs, under: Altcp) -> Claim:
     names = [_growth(of, PATH) for of in (None, under)]
-    measured, verdict = _times(*(time_to_fill(runs[run]) for run in names))
-    return Claim(
-        PAPER,
-        "figure-2-growth",
-        SOURCE,
-        says=_FASTER,
-        printed="several orders of magnitude faster",
-        measured=measured,
-        verdict=verdict,
-        note=f"Time until the flow uses {PART_OF_LINK:.0%} of the link when the first slow start ends at a window of "
-        f"{SMALL_THRESHOLD}, ns-2's default. No loss comes before it, so the buffer does not matter. "
-        "To be 100 times as fast a flow of 120 ms would need 100 segments per round trip; at 10000 segments K is 10, "
-        "and K_R 2.5 or, as a third, 20.",
-        criterion=_FASTER_RULE,
-        variant=f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}",
-        readings=under.readings,
-        figure="figure-2",
-        scenarios=tuple(names),
-    )
+    ran = Ran(f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}", tuple(names), under.readings)
+    return CLAIMS("figure-2-growth", ran, **_times(*(time_to_fill(runs[run]) for run in names)))
 
 
-def _recovery(runs: dict[str, Result], buffer: Buffer, under: Altcp) -> Claim:
+def _recovery(runs: Runs, buffer: Buffer, under: Altcp) -> Claim:
     names = [_cycle(of, buffer) for of in (None, under)]
-    measured, verdict = _times(*(cycle(runs[run]) for run in names))
-    return Claim(
-        PAPER,
-        "figure-2-recovery",
-        SOURCE,
-        says=_FASTER,
-        printed="several orders of magnitude faster",
-        measured=measured,
-        verdict=verdict,
-        note="Time from a loss to the next, which is when the window is again what path and buffer hold: ALTCP's "
-        f"median, TCP's only one. Buffer: {buffer.text}.",
-        criterion=_FASTER_RULE,
-        variant=f"{under.variant}; {TCP_VARIANT}",
-        readings=(*under.readings, buffer.reading),
-        figure="figure-2",
-        scenarios=tuple(names),
-    )
+    ran = Ran(f"{under.variant}; {TCP_VARIANT}", tuple(names), (*under.readings, buffer.reading))
+    return CLAIMS("figure-2-recovery", ran, buffer=buffer.text, **_times(*(cycle(runs[run]) for run in names)))
 
 
-def _throughput(runs: dict[str, Result], buffer: Buffer, under: Altcp, scale: float) -> Claim:
+def _throughput(runs: Runs, buffer: Buffer, under: Altcp, scale: float) -> Claim:
     names = [_growth(of, buffer) for of in (None, under)]
     (tcp,), (altcp,) = (
         throughputs_mbps(runs[run], *(time * scale for time in MEASURED_S[_kind(of)]))
         for of, run in zip((None, under), names, strict=True)
     )
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-2-throughput",
-        SOURCE,
-        says="The window adaptation of ALTCP is much more efficient in utilizing the link bandwidth",
-        printed=None,
-        measured=f"{altcp:.0f} against {tcp:.0f} Mbit/s, {altcp / tcp:.2f} times",
-        verdict="reproduced" if altcp > (1 + MARGIN) * tcp else "not reproduced",
-        note=f"Each alone, TCP 300 to 1000 s, ALTCP 300 to 600 s, slow start ended at {SMALL_THRESHOLD}. After a slow "
-        f"start that runs into the buffer both fill the link. Buffer: {buffer.text}"
-        + ("; TCP, which fills neither buffer in this time, is the same run." if buffer is LINK else "."),
-        criterion=f"Our criterion: more than {1 + MARGIN:.2f} times TCP's throughput. Nothing is random: one run each.",
-        variant=f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}",
-        readings=(*under.readings, buffer.reading),
-        figure="figure-2",
-        scenarios=tuple(names),
+        Ran(
+            f"{under.variant}; {TCP_VARIANT}; initial_ssthresh = {SMALL_THRESHOLD}",
+            tuple(names),
+            (*under.readings, buffer.reading),
+        ),
+        altcp=altcp,
+        tcp=tcp,
+        ratio=altcp / tcp,
+        buffer=buffer.text,
+        small=buffer is LINK,
     )
 
 
-def _beside_layered(runs: dict[str, Result]) -> Claim:
+def _beside_layered(runs: Runs) -> Claim:
     names = [_LAYERED, _growth(DEFAULT, PATH)]
     layered, altcp = (time_to_fill(runs[name]) for name in names)
     ratio = layered / altcp if layered and altcp else None
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-2-beside-layered",
-        SOURCE,
-        says="K_R fills the link sooner than Layered TCP without it",
-        printed=None,
-        measured=None if ratio is None else f"{ratio:.2f} times: {altcp:.0f} s against {layered:.0f} s",
-        verdict="reproduced" if ratio is not None and ratio > 1 + MARGIN else "not reproduced",
-        note="The control of the rows above: any algorithm that is faster than TCP fulfils them, and once the link is "
-        "full throughput is the same for all. This one is ALTCP's own.",
-        of="own",
-        criterion=f"more than {1 + MARGIN:.2f} times as fast to {PART_OF_LINK:.0%} of the link; one run each",
-        variant=f"{DEFAULT.variant}; ltcp; initial_ssthresh = {SMALL_THRESHOLD}",
-        figure="figure-2",
-        scenarios=tuple(names),
+        Ran(f"{DEFAULT.variant}; ltcp; initial_ssthresh = {SMALL_THRESHOLD}", tuple(names)),
+        times=ratio,
+        told=None if ratio is None else f"{ratio:.2f} times: {altcp:.0f} s against {layered:.0f} s",
     )
 
 
-def _reduction(runs: dict[str, Result], under: Altcp) -> Claim:
+def _reduction(runs: Runs, under: Altcp) -> Claim:
     names = {_kind(of): [_cycle(of, buffer) for buffer in BUFFERS] for of in (None, under)}
     taken = {name: [part for run in own for part in reductions(runs[run])] for name, own in names.items()}
     known = all(taken.values())
-    held = known and max(taken["altcp"]) < min(taken["reno"]) - MARGIN
     measured = "; ".join(f"{LABELS[name]} {min(own):.3f} to {max(own):.3f}" for name, own in taken.items() if own)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-2-reduction",
-        "section 6",
-        says="When a packet loss occurs, the window reduction of ALTCP is not as drastic as TCP's",
-        printed=None,
-        measured=measured or None,
-        verdict="reproduced" if held else "not reproduced",
-        note=f"Part of the window that a loss takes, {len(taken['altcp'])} losses of ALTCP, {len(taken['reno'])} of "
-        "TCP with both buffers. The window before is that of the sample up to 1 s before the loss. "
-        "The paper prints no beta; 0.15 is Layered TCP's, and holds from 50 segments on: below, ALTCP halves as TCP.",
-        criterion=f"Our criterion: the largest of ALTCP's reductions is smaller than the smallest of TCP's by more "
-        f"than {MARGIN:.2f} of the window, after the first {SETTLED_S:g} s.",
-        variant=f"{under.variant}; {TCP_VARIANT}",
-        readings=under.readings,
-        figure="figure-2",
-        scenarios=tuple(run for own in names.values() for run in own),
+        Ran(f"{under.variant}; {TCP_VARIANT}", tuple(run for own in names.values() for run in own), under.readings),
+        told=measured or None,
+        altcp_losses=len(taken["altcp"]),
+        tcp_losses=len(taken["reno"]),
+        less=min(taken["reno"]) - max(taken["altcp"]) if known else None,
     )
 
 
-def _figure(runs: dict[str, Result]) -> Illustration:
+def _figure(runs: Runs) -> Illustration:
     figure = Figure(3, x="time (s)", y="window (1000 segments)", height=7.0)
     shown = [
         ("slow start ended at 20 segments", PATH, _growth),
@@ -330,8 +277,9 @@ def _figure(runs: dict[str, Result]) -> Illustration:
         panel.y.low, panel.y.high = 0.0, 26.0
     tcp_s = time_to_fill(runs[_growth(None, PATH)])
     if tcp_s is not None:
-        figure.panel.rule("x", tcp_s / SEVERAL_ORDERS, dash="--", width=1.2,
-                          label="printed: several orders (100 times) faster")  # fmt: skip
+        figure.panel.rule(
+            "x", tcp_s / SEVERAL_ORDERS, dash="--", width=1.2, label="printed: several orders (100 times) faster"
+        )
     caption = (
         "Below the first panel ALTCP runs for 200 s. The grey line: a hundredth of the time that TCP takes to 90 % of "
         'the link, where our reading of "several orders of magnitude" would have ALTCP at the path\'s product.'

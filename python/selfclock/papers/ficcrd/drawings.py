@@ -72,8 +72,13 @@ def figure_4(shown: Sequence[Drawn], scale: float) -> list[Illustration]:
                 times, sent = shown[number].sent[flow]
                 pairs = [(time, count) for time, count in zip(times, sent, strict=True) if begin <= time <= end]
                 base = pairs[0][1]
-                panel.line([time for time, _ in pairs], [count - base for _, count in pairs], dash=dash,
-                           colour=ALL[number].colour, label=f"{_short(ALL[number])}, flow {flow}")  # fmt: skip
+                panel.line(
+                    [time for time, _ in pairs],
+                    [count - base for _, count in pairs],
+                    dash=dash,
+                    colour=ALL[number].colour,
+                    label=f"{_short(ALL[number])}, flow {flow}",
+                )
         panel.title = title
     caption = "The steeper and straighter a line, the faster and the more regular its flow."
     return [whole, Illustration("Figure 4, a closer look", caption, figure, id="figure-4-detail")]
@@ -83,8 +88,14 @@ def figure_5(shown: Sequence[Drawn], scale: float) -> Illustration:
     """Draw the queue over time."""
     figure = Figure(2, x="time (s)", y="packets waiting", height=5.0)
     for panel, (title, chosen) in zip(figure.column, _PANELS, strict=True):
-        panel.span("y", NEAR[0] * TARGET_PACKETS, NEAR[1] * TARGET_PACKETS, colour=BLACK, opacity=0.08,
-                   label="our criterion: within a fifth")  # fmt: skip
+        panel.span(
+            "y",
+            NEAR[0] * TARGET_PACKETS,
+            NEAR[1] * TARGET_PACKETS,
+            colour=BLACK,
+            opacity=0.08,
+            label="our criterion: within a fifth",
+        )
         for number in chosen:
             times, packets = shown[number].queue
             panel.line(times[::4], packets[::4], colour=ALL[number].colour, width=0.7, label=_short(ALL[number]))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.paper_runs import Part
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import PRINTED_LINE, bars, levels
+from selfclock.papers.ficcrd.declared import CLAIMS, FAIR, NEAR_OFTEN
 from selfclock.papers.ficcrd.mechanisms import (
     BUCKET,
     BY_NUMBER,
@@ -23,36 +24,27 @@ from selfclock.papers.ficcrd.mechanisms import (
     TAIL_DROP,
     USUAL,
     names,
+    random_names,
     random_runs,
 )
-from selfclock.papers.ficcrd.network import BOTTLENECK, PAPER, RATE_MBPS, SECONDS, WINDOW, queue, scenario
+from selfclock.papers.ficcrd.network import BOTTLENECK, RATE_MBPS, SECONDS, WINDOW, queue, scenario
 from selfclock.papers.ficcrd.readings import COLUMNS, paired, read
-from selfclock.papers.ficcrd.verdicts import (
-    ALIKE,
-    FAIR,
-    NEAR_OFTEN,
-    NEAR_RULE,
-    USE_TOLERANCE,
-    alike_verdict,
-    all_verdict,
-    close_verdict,
-    near_verdict,
-)
 from selfclock.scenario.flow import Background
 from selfclock.scenario.quantity import mbps, s
 from selfclock.series import all_flows, between
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
+    from selfclock.papers.ficcrd.mechanisms import Mechanism
     from selfclock.papers.ficcrd.readings import Reading
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-#: One of two flows sends 0.3 of the capacity. The fluid, in which each flow sends resource
-#: discovery packets in proportion to its rate, ends at this utilization.
+#: One of two flows sends this part of the capacity.
 LIMITED_PART = 0.3
-FLUID_USE = {"outer-else": 0.754, "literal": 0.754, "icc": 1.0}
+#: Readings of table 1, as the option has them.
+_RULES = ("outer-else", "literal", "icc")
 
 #: RD packets by number, or also timed.
 _SENT = {"by number": BY_NUMBER, "timed": WINDOW}
@@ -87,36 +79,50 @@ def _slug(text: str) -> str:
     return text.replace(" ", "-")
 
 
+#: The mechanism of each kind of RD packets, by window.
+_MECHANISMS: dict[str, Mechanism] = dict(zip(_SENT, CONTROLLED, strict=False))
+#: Table 1's variants by the trigger of RD packets: the rest of a run's name, and of a claim's.
+_LIMITED = {(rule, sent): f"{rule}-{_slug(sent)}" for rule in _RULES for sent in _SENT}
+#: ICC with an RD packet for 8 data packets, none timed.
+_OFTEN_RUN = "ficcrd-limited-icc-1-in-8"
+_SMALL = {seed: f"ficcrd-window-512-bytes-random-{seed}" for seed in SEEDS}
+_FLOOR, _NO_FLOOR = "ficcrd-blast-floor", "ficcrd-blast-no-floor"
+_LEAVING = {"window": "ficcrd-leaving-window", "ACK bucket": "ficcrd-leaving-ack-bucket"}
+_ENCRYPTED = "-encrypted"
+
+
+def _lossy_names(sent: str) -> dict[float, str]:
+    """Return the names of the runs by the probability of a loss."""
+    return {loss: f"ficcrd-rd-loss-{_slug(sent)}-{loss:g}" for loss in RD_LOSSES}
+
+
+def _many_name(what: str, *, fast: bool) -> str:
+    return f"ficcrd-1000-flows-{'fast-' if fast else ''}{_slug(what)}"
+
+
 def _limited(scale: float) -> list[Scenario]:
-    """Return Table 1's variants by the trigger of RD packets; then ICC with one per 8 data packets, none timed."""
-    routers = {
-        f"{rule}-{_slug(sent)}": {**router, "rule": rule} for rule in FLUID_USE for sent, router in _SENT.items()
-    }
+    routers = {f"ficcrd-limited-{name}": {**_SENT[sent], "rule": rule} for (rule, sent), name in _LIMITED.items()}
     keys = {0: {"rate": mbps(RATE_MBPS * LIMITED_PART)}}
     return [
-        scenario(f"ficcrd-limited-{name}", router, topology="a", flows=2, flow_keys=keys, seconds=SECONDS * scale)
-        for name, router in {**routers, "icc-1-in-8": _OFTEN}.items()
+        scenario(name, router, topology="a", flows=2, flow_keys=keys, seconds=SECONDS * scale)
+        for name, router in {**routers, _OFTEN_RUN: _OFTEN}.items()
     ]
 
 
 def _small(scale: float) -> list[Scenario]:
     # An RD packet for as many bytes as with large segments.
     router = {**BY_NUMBER, "packets_per_discovery": 256}
-    return [
-        scenario(f"ficcrd-window-512-bytes-random-{seed}", router, seed=seed, send_delay_ms=SEND_DELAY_MS,
-                 seconds=SECONDS * scale, transport=SMALL, buffer_packets=SMALL_PLACES)
-        for seed in SEEDS
-    ]  # fmt: skip
+    keys: dict[str, Any] = {"send_delay_ms": SEND_DELAY_MS, "transport": SMALL, "buffer_packets": SMALL_PLACES}
+    return [scenario(name, router, seed=seed, seconds=SECONDS * scale, **keys) for seed, name in _SMALL.items()]
 
 
 def _lossy(scale: float) -> list[Scenario]:
     faults = {"mechanism": "loss", "links": [BOTTLENECK, "12-11"], "kinds": ["resource-discovery"]}
     return [
-        scenario(f"ficcrd-rd-loss-{_slug(sent)}-{loss:g}", router, more_routers=[{**faults, "probability": loss}],
-                 seconds=SECONDS * scale, packets=True)
+        scenario(name, router, more_routers=[{**faults, "probability": loss}], seconds=SECONDS * scale, packets=True)
         for sent, router in _SENT.items()
-        for loss in RD_LOSSES
-    ]  # fmt: skip
+        for loss, name in _lossy_names(sent).items()
+    ]
 
 
 def _blasted(scale: float) -> list[Scenario]:
@@ -125,8 +131,8 @@ def _blasted(scale: float) -> list[Scenario]:
     # Three datagram sources, each as fast as its own link.
     keys = dict.fromkeys((10, 11, 12), blast)
     return [
-        scenario(f"ficcrd-blast-{name}", router, flows=13, flow_keys=keys, seconds=SECONDS * scale)
-        for name, router in (("floor", WINDOW), ("no-floor", WITHOUT_FLOOR))
+        scenario(name, router, flows=13, flow_keys=keys, seconds=SECONDS * scale)
+        for name, router in ((_FLOOR, WINDOW), (_NO_FLOOR, WITHOUT_FLOOR))
     ]
 
 
@@ -136,36 +142,35 @@ def _leaving(scale: float) -> list[Scenario]:
     keys = {number: {"stop": s(gone * scale)} for number in range(5, 10)}
     keys |= {number: {"start": s(back * scale)} for number in range(10, 15)}
     return [
-        scenario(f"ficcrd-leaving-{name}", router, flows=15, flow_keys=keys, seconds=SECONDS * scale)
-        for name, router in (("window", BY_NUMBER), ("ack-bucket", BUCKET))
+        scenario(name, router, flows=15, flow_keys=keys, seconds=SECONDS * scale)
+        for name, router in zip(_LEAVING.values(), (BY_NUMBER, BUCKET), strict=True)
     ]
 
 
-def _encrypted(number: int, scale: float) -> list[Scenario]:
-    return random_runs(CONTROLLED[number], scale, "-encrypted", transport={"encrypted": True})
+def _encrypted(scale: float) -> list[Scenario]:
+    return [
+        run
+        for mechanism in _MECHANISMS.values()
+        for run in random_runs(mechanism, scale, _ENCRYPTED, transport={"encrypted": True})
+    ]
 
 
 def _many(scale: float, *, fast: bool) -> list[Scenario]:
     keys: dict[str, Any] = {"rate_mbps": RATE_MBPS * MANY / 10, "buffer_packets": MANY_PLACES} if fast else {}
     return [
-        scenario(f"ficcrd-1000-flows-{'fast-' if fast else ''}{_slug(name)}", router, flows=MANY, topology="a",
-                 seconds=MANY_S * scale, **keys)
-        for name, router in (("tail-drop", None), *_SENT.items())
-    ]  # fmt: skip
+        scenario(_many_name(what, fast=fast), router, flows=MANY, topology="a", seconds=MANY_S * scale, **keys)
+        for what, router in {"tail-drop": None, **_SENT}.items()
+    ]
 
 
 def parts(scale: float = 1.0) -> list[Part]:
-    """Return the runs, kind by kind, in the order of `findings`."""
+    """Return the runs, kind by kind."""
     measure = partial(read, scale=scale)
     return [
-        Part(_limited(scale), measure),
+        Part([*_limited(scale), *_lossy(scale), *_encrypted(scale)], measure),
         Part(_small(scale), partial(measure, target=SMALL_PLACES / 2)),
-        Part(_lossy(scale), measure),
         Part(_blasted(scale), partial(_blast_reading, scale=scale)),
         Part(_leaving(scale), partial(_leaving_reading, scale=scale)),
-        Part(random_runs(TAIL_DROP, scale, packets=True), measure),
-        Part(_encrypted(0, scale), measure),
-        Part(_encrypted(1, scale), measure),
         Part(_many(scale, fast=False), partial(measure, span_s=MANY_SPAN_S)),
         Part(_many(scale, fast=True), partial(measure, span_s=MANY_SPAN_S, target=MANY_PLACES / 2)),
     ]
@@ -195,105 +200,58 @@ def _leaving_reading(result: Result, scale: float) -> tuple[Reading, float, floa
     return read(result, scale), use[0], use[1], int(drops[-1] - drops[0])
 
 
-def findings(readings: Sequence[list[Any]], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what is decidable, and list the rest."""
-    limited, small, lossy, blasted, leaving, tails, hidden, hidden_timed, many, fast = readings
-    rows: list[list[str]] = []
+    claims = [
+        *_limited_claims(runs),
+        _whole_segments(runs),
+        *_loss_claims(runs),
+        _floor(runs),
+        *_encrypted_claims(runs),
+        *_many_claims(runs),
+    ]
+    return claims, [_limited_figure(runs), _loss_figure(runs)], [_table(runs, scale)]
 
-    def note(scenarios: Sequence[Scenario], found: Sequence[Reading]) -> None:
-        rows.extend([run.name.removeprefix("ficcrd-"), *one.cells()] for run, one in zip(scenarios, found, strict=True))
 
-    note(_limited(scale), limited)
-    note(_small(scale)[:3], small[:3])
-    note(_lossy(scale), lossy)
-    note(_blasted(scale), [one for one, _ in blasted])
-    note(_leaving(scale), [one for one, *_ in leaving])
-    note(_encrypted(0, scale)[:3], hidden[:3])
-    note(_encrypted(1, scale)[:3], hidden_timed[:3])
-    note([*_many(scale, fast=False), *_many(scale, fast=True)], [*many, *fast])
+def _table(runs: Runs, scale: float) -> Table:
+    """Return every run; of those with seeds the first three."""
     away = "; ".join(
-        f"{name}: {soon:.2f} Mbit/s in the 10 s after five of ten flows left, {later:.2f} after 30 s, {drops} drops in "
+        f"{what}: {soon:.2f} Mbit/s in the 10 s after five of ten flows left, {later:.2f} after 30 s, {drops} drops in "
         f"the 20 s of their return"
-        for name, (_, soon, later, drops) in zip(("window", "ACK bucket"), leaving, strict=True)
+        for what, (_, soon, later, drops) in zip(_LEAVING, runs.each(_LEAVING.values()), strict=True)
     )
-    grid = Table(
+    by_name: dict[str, Reading] = {}
+    for name in (*names(_limited(scale)), *list(_SMALL.values())[:3], *names(_lossy(scale))):
+        by_name[name] = runs[name]
+    for name in (_FLOOR, _NO_FLOOR, *_LEAVING.values()):
+        by_name[name] = runs[name][0]
+    for mechanism in _MECHANISMS.values():
+        by_name |= {name: runs[name] for name in random_names(mechanism, _ENCRYPTED)[:3]}
+    by_name |= {name: runs[name] for fast in (False, True) for name in names(_many(scale, fast=fast))}
+    return Table(
         "Limits of FICCRD",
         f"10 Mbit/s, 200 packets, 50 to 200 s (1000 flows: 5 to 20 s); drops of the whole run. Flows that send "
         f"datagrams or are away count in Jain's index; RD packets that are lost on purpose count as drops. {away}.",
         ["run", *COLUMNS],
-        rows,
+        [[name.removeprefix("ficcrd-"), *one.cells()] for name, one in by_name.items()],
     )
-    claims = [
-        *_limited_claims(limited, scale), _whole_segments(small, scale), *_loss_claims(lossy, scale),
-        _floor(blasted, scale), *_encrypted_claims(tails, [hidden, hidden_timed], scale), *_many_claims(many, fast),
-    ]  # fmt: skip
-    return claims, [_limited_figure(limited, scale), _loss_figure(lossy, scale)], [grid]
 
 
-def _limited_claims(limited: Sequence[Reading], scale: float) -> list[Claim]:
-    runs = names(_limited(scale))
-    often = limited[-1].use
+def _limited_claims(runs: Runs) -> list[Claim]:
+    often = runs[_OFTEN_RUN].use
     claims = []
-    for place, (rule, sent) in enumerate(_KEYS):
-        found, fluid = limited[place].use, FLUID_USE[rule]
-        verdict = close_verdict(found, fluid, USE_TOLERANCE)
-        why = ""
-        if verdict != "reproduced" and sent == "by number":
-            why = (
-                " The fluid's greedy flow has 0.454 of the link, 7.98 segments of 4136 B in its 58.2 ms; TCP sends 7 "
-                "whole ones."
-            )
-        elif verdict != "reproduced":
-            why = (
-                f" Timed RD packets tell of both flows equally often, and the greedy one stops at 6 segments of 4096 B "
-                f"in 58.2 ms: 1.15 of 6 are 6.9, and TCP sends whole segments. So all readings have the same use; "
-                f"with ICC and one RD packet for 8 data packets, none timed, it is {often:.3f}."
-            )
-        claims.append(
-            Claim(
-                PAPER,
-                f"limited-elsewhere-{rule}-{_slug(sent)}",
-                "fluid of the loop",
-                says=f"Two flows, one sends {LIMITED_PART} of the capacity: use of the link, Table 1 read as {rule}, "
-                f"RD packets {sent}",
-                printed=None,
-                measured=round(found, 3),
-                verdict=verdict,
-                note=f"The fluid with RD packets in proportion to the rate has {fluid:g}.{why}",
-                of="own",
-                criterion=f"our criterion: within {USE_TOLERANCE} of the fluid's {fluid:g}: reproduced; "
-                f"within three times that: direction",
-                variant=f"FICCRD, feedback = window, rule = {rule}, "
-                f"discovery_interval = {'off' if sent == 'by number' else '100 ms'}; {SENDERS}",
-                figure="limited-elsewhere",
-                scenarios=(runs[place],),
-            )
-        )
+    for (rule, sent), name in _LIMITED.items():
+        run = f"ficcrd-limited-{name}"
+        interval = "off" if sent == "by number" else "100 ms"
+        ran = Ran(f"FICCRD, feedback = window, rule = {rule}, discovery_interval = {interval}; {SENDERS}", (run,))
+        claims.append(CLAIMS(f"limited-elsewhere-{name}", ran, use=runs[run].use, often=often))
     return claims
 
 
-_KEYS = [(rule, sent) for rule in FLUID_USE for sent in _SENT]
-
-
-def _whole_segments(small: Sequence[Reading], scale: float) -> Claim:
-    near = min(one.near for one in small)
-    return Claim(
-        PAPER,
-        "whole-segments",
-        "reason of figure-5-window-random",
-        says="With segments of 512 bytes instead of 4096 the queue finds its target whatever the send delays",
-        printed=None,
-        measured=f"near it {near:.1%} of the time in the worst seed",
-        verdict=near_verdict(near),
-        note=f"Buffer of {SMALL_PLACES} packets, target {SMALL_PLACES // 2}, an RD packet for 256 data packets: as "
-        "many bytes as in the paper. Over an empty queue a flow's share, 1 Mbit/s in 58 ms, is 14 segments of 512 "
-        "bytes, which can grow by 1.15, but 1.8 of 4096.",
-        of="own",
-        criterion=f"{NEAR_RULE}, 800 instead of 100 packets; worst of ten seeds",
-        variant=f"{USUAL.variant}, packets_per_discovery = 256, random send delays below {SEND_DELAY_MS:g} ms",
-        figure="figure-5-random",
-        scenarios=names(_small(scale)),
-    )
+def _whole_segments(runs: Runs) -> Claim:
+    variant = f"{USUAL.variant}, packets_per_discovery = 256, random send delays below {SEND_DELAY_MS:g} ms"
+    seeds = tuple(_SMALL.values())
+    return CLAIMS("whole-segments", Ran(variant, seeds), near=min(one.near for one in runs.each(seeds)))
 
 
 def _held(one: Reading) -> bool:
@@ -301,175 +259,120 @@ def _held(one: Reading) -> bool:
     return one.jain > FAIR and one.late_data == 0 and one.near >= NEAR_OFTEN
 
 
-def _loss_claims(lossy: Sequence[Reading], scale: float) -> list[Claim]:
+def _loss_claims(runs: Runs) -> list[Claim]:
     claims = []
-    runs = names(_lossy(scale))
-    for place, sent in enumerate(_SENT):
-        begin = place * len(RD_LOSSES)
-        own = lossy[begin : begin + len(RD_LOSSES)]
-        held = [_held(one) for one in own]
-        # Success at 50 % is meaningless after a failure at 20 %.
-        up_to = next((number for number, good in enumerate(held) if not good), len(held))
+    for sent, mechanism in _MECHANISMS.items():
+        by_loss: dict[float, Reading] = {loss: runs[name] for loss, name in _lossy_names(sent).items()}
+        up_to = 0.0
+        for loss, one in by_loss.items():
+            # Success at 50 % is meaningless after a failure at 20 %.
+            if not _held(one):
+                break
+            up_to = loss
         claims.append(
-            Claim(PAPER, f"rd-loss-{_slug(sent)}", "not in the paper",
-                  says=f"Loss of RD packets, sent {sent}, up to which it stays fair, without loss of data and near the "
-                  f"target", printed=None, measured="none" if up_to == 0 else f"{RD_LOSSES[up_to - 1]:.0%}",
-                  verdict="reproduced" if up_to == len(held) else "direction" if up_to >= RD_LOSSES.index(0.1) + 1 else
-                  "not reproduced",
-                  note=f"At 1, 5, 10, 20 and 50 %, lost on the way out and again on the way back: near the target "
-                  f"{', '.join(f'{one.near:.1%}' for one in own)} of the time; Jain's index at least "
-                  f"{min(one.jain for one in own):.4f}.",
-                  of="own", criterion=f"our criterion, settled when the five runs were known: at every probability up "
-                  f"to it Jain's index above {FAIR}, no data dropped after the first 5 s, and near the target for "
-                  f"{NEAR_OFTEN:.0%} of the time; up to 50 %: reproduced; up to 10 %: direction",
-                  variant=CONTROLLED[place].variant, figure="rd-loss",
-                  scenarios=runs[begin : begin + len(RD_LOSSES)])
-        )  # fmt: skip
-    return claims
-
-
-def _floor(blasted: Sequence[tuple[Reading, float]], scale: float) -> Claim:
-    (_, with_floor), (_, without) = blasted
-    return Claim(
-        PAPER,
-        "no-floor",
-        "fluid of the loop",
-        says="After the queue was full (DPF = 0), sources without a smallest window and without timed RD packets stay "
-        "stopped",
-        printed=None,
-        measured=f"{without:.2f} Mbit/s",
-        verdict="reproduced"
-        if without < RATE_MBPS / 2
-        else "direction"
-        if without < with_floor * 0.9
-        else "not reproduced",
-        note=f"Goodput from 1 s to 21 s after the datagrams; with both {with_floor:.2f} Mbit/s. A fluid stays stopped "
-        "for ever. A TCP source does not: its retransmission timer and its window probes keep sending, and "
-        f"their acknowledgements carry the window of the rate that is allowed then.",
-        of="own",
-        criterion="our criterion: below half of the rate: reproduced; below 0.9 of what it is with both: direction",
-        variant=f"FICCRD, floor = 0, discovery_interval = off; {SENDERS}",
-        figure="",
-        scenarios=names(_blasted(scale)),
-    )
-
-
-def _encrypted_claims(tails: Sequence[Reading], hidden: Sequence[Sequence[Reading]], scale: float) -> list[Claim]:
-    claims = []
-    for place, (sent, found) in enumerate(zip(_SENT, hidden, strict=True)):
-        ratio = paired(found, tails, lambda one: one.drops)
-        why = (
-            " Ten timed RD packets a second and flow take places in a queue that counts packets, and nobody obeys "
-            "them: worse than tail drop." if sent == "timed" else ""
-        )  # fmt: skip
-        claims.append(
-            Claim(
-                PAPER,
-                f"encrypted-{_slug(sent)}",
-                "not in the paper",
-                says=f"What it cannot read it cannot control: with encrypted transport headers and RD packets {sent} "
-                "it drops as tail drop does",
-                printed=None,
-                measured=f"{ratio.text(2)} times",
-                verdict=alike_verdict(ratio),
-                note=f"Drops of 200 s, ratios seed by seed; Jain's index {min(one.jain for one in found):.4f} to "
-                f"{max(one.jain for one in found):.4f}, tail drop {min(one.jain for one in tails):.4f} to "
-                f"{max(one.jain for one in tails):.4f}.{why}",
-                of="own",
-                criterion=f"our criterion: 95 % t-interval of the ratio over ten paired seeds within "
-                f"{ALIKE[0]} to {ALIKE[1]}: reproduced; its mean: direction",
-                variant=f"{CONTROLLED[place].variant}, encrypted = true, random send delays below {SEND_DELAY_MS:g} ms",
-                figure="",
-                scenarios=(*names(_encrypted(place, scale)), *names(random_runs(TAIL_DROP, scale))),
+            CLAIMS(
+                f"rd-loss-{_slug(sent)}",
+                Ran(mechanism.variant, tuple(_lossy_names(sent).values())),
+                up_to=up_to,
+                near=[one.near for one in by_loss.values()],
+                index=min(one.jain for one in by_loss.values()),
             )
         )
     return claims
 
 
-def _many_claims(many: Sequence[Reading], fast: Sequence[Reading]) -> list[Claim]:
-    crowded, room = names(_many(1.0, fast=False)), names(_many(1.0, fast=True))
+def _floor(runs: Runs) -> Claim:
+    (_, with_both), (_, goodput) = runs[_FLOOR], runs[_NO_FLOOR]
+    ran = Ran(f"FICCRD, floor = 0, discovery_interval = off; {SENDERS}", (_FLOOR, _NO_FLOOR))
+    part = goodput / with_both if with_both else None
+    return CLAIMS("no-floor", ran, goodput=goodput, with_both=with_both, part_of_both=part)
+
+
+def _encrypted_claims(runs: Runs) -> list[Claim]:
     claims = []
-    low, high = ALIKE
-    for place, sent in enumerate(_SENT):
-        own, roomy = many[1 + place], fast[1 + place]
-        ratio = own.drops / max(many[0].drops, 1)
-        flood = f" {MANY} flows send 10 RD packets of 64 B a second each: 5.1 of 10 Mbit/s." if sent == "timed" else ""
-        claims += [
-            Claim(
-                PAPER,
-                f"1000-flows-{_slug(sent)}",
-                "not in the paper",
-                says=f"1000 flows on 10 Mbit/s, RD packets {sent}: the smallest windows alone, 2000 segments, are more "
-                f"than the queue holds, so it drops as tail drop does",
-                printed=None,
-                measured=f"{ratio:.2f} times",
-                verdict="reproduced"
-                if low <= ratio <= high
-                else "direction"
-                if 0.5 <= ratio <= 2
-                else "not reproduced",
-                note=f"{own.drops} against {many[0].drops} drops in 20 s; Jain's index {own.jain:.3f} against "
-                f"{many[0].jain:.3f}.{flood}",
-                of="own",
-                criterion=f"our criterion: ratio of drops {low} to {high}: reproduced; 0.5 to 2: direction",
-                variant=CONTROLLED[place].variant,
-                figure="",
-                scenarios=(crowded[1 + place], crowded[0]),
-            ),
-            Claim(
-                PAPER,
-                f"1000-flows-fast-{_slug(sent)}",
-                "not in the paper",
-                says=f"1000 flows on 1 Gbit/s with {MANY_PLACES} places, RD packets {sent}: as the paper's ten, no "
-                "drop, fair, queue at its target",
-                printed=None,
-                measured=f"{roomy.drops} drops, Jain's index {roomy.jain:.4f}, mean queue {roomy.queue_mean:.0f}",
-                verdict=all_verdict(
-                    roomy.drops == 0, roomy.jain > FAIR, abs(roomy.queue_mean / (MANY_PLACES / 2) - 1) < 0.2
-                ),
-                note=f"5 to 20 s, drops from the start on. Tail drop: {fast[0].drops} drops, {fast[0].jain:.4f}, "
-                f"{fast[0].queue_mean:.0f}.",
-                of="own",
-                criterion=f"our criterion: no drop, Jain's index above {FAIR}, and a mean queue within a "
-                f"fifth of {MANY_PLACES // 2}: reproduced; two of the three: direction",
-                variant=CONTROLLED[place].variant,
-                figure="",
-                scenarios=(room[1 + place], room[0]),
-            ),
-        ]
+    tails: list[Reading] = runs.each(random_names(TAIL_DROP))
+    tail_jains = [one.jain for one in tails]
+    for sent, mechanism in _MECHANISMS.items():
+        own = random_names(mechanism, _ENCRYPTED)
+        found: list[Reading] = runs.each(own)
+        jains = [one.jain for one in found]
+        variant = f"{mechanism.variant}, encrypted = true, random send delays below {SEND_DELAY_MS:g} ms"
+        claims.append(
+            CLAIMS(
+                f"encrypted-{_slug(sent)}",
+                Ran(variant, (*own, *random_names(TAIL_DROP))),
+                ratio=paired(found, tails, lambda one: one.drops),
+                least=min(jains),
+                most=max(jains),
+                least_tail=min(tail_jains),
+                most_tail=max(tail_jains),
+            )
+        )
     return claims
 
 
-def _limited_figure(limited: Sequence[Reading], scale: float) -> Illustration:
+def _many_claims(runs: Runs) -> list[Claim]:
+    claims = []
+    for sent, mechanism in _MECHANISMS.items():
+        for fast, kind in ((False, "1000-flows"), (True, "1000-flows-fast")):
+            own_name, tail_name = _many_name(sent, fast=fast), _many_name("tail-drop", fast=fast)
+            own, tail = runs[own_name], runs[tail_name]
+            claims.append(
+                CLAIMS(
+                    f"{kind}-{_slug(sent)}",
+                    Ran(mechanism.variant, (own_name, tail_name)),
+                    ratio=own.drops / max(tail.drops, 1),
+                    drops=own.drops,
+                    index=own.jain,
+                    queue=own.queue_mean,
+                    tail_drops=tail.drops,
+                    tail_index=tail.jain,
+                    tail_queue=tail.queue_mean,
+                )
+            )
+    return claims
+
+
+def _limited_figure(runs: Runs) -> Illustration:
     figure = Figure(
         title="Two flows, one of which sends 0.3 of the capacity", x="reading of Table 1", y="use of the link"
     )
     panel = figure.panel
-    bars(panel, {
-        f"RD packets {sent}": (style.look(name).colour, [
-            one.use for (_, of), one in zip(_KEYS, limited, strict=False) if of == sent
-        ])
+    uses = {
+        f"RD packets {sent}": (
+            style.look(name).colour,
+            [runs[f"ficcrd-limited-{_LIMITED[rule, sent]}"].use for rule in _RULES],
+        )
         for sent, name in zip(_SENT, _LOOKS, strict=True)
-    })  # fmt: skip
-    levels(panel, list(FLUID_USE.values()), 0.9, "fluid", BLACK)
-    panel.x.name(*FLUID_USE)
+    }
+    bars(panel, uses)
+    fluid = [CLAIMS.value(f"limited-elsewhere-{rule}-by-number", "fluid") for rule in _RULES]
+    levels(panel, fluid, 0.9, "fluid", BLACK)
+    panel.x.name(*_RULES)
     panel.y.low = 0.0
     caption = "Where RD packets are timed, the greedy flow stops at six whole segments, whatever the reading."
-    return Illustration("A flow that is limited elsewhere", caption, figure, id="limited-elsewhere",
-                        scenarios=names(_limited(scale)))  # fmt: skip
+    shown = (*(f"ficcrd-limited-{name}" for name in _LIMITED.values()), _OFTEN_RUN)
+    return Illustration("A flow that is limited elsewhere", caption, figure, id="limited-elsewhere", scenarios=shown)
 
 
-def _loss_figure(lossy: Sequence[Reading], scale: float) -> Illustration:
+def _loss_figure(runs: Runs) -> Illustration:
     figure = Figure(
         title="Loss of RD packets", x="RD packets lost, each way (%)", y="queue near its target (% of time)"
     )
     panel = figure.panel
-    for place, (sent, look) in enumerate(zip(_SENT, map(style.look, _LOOKS), strict=True)):
-        own = lossy[place * len(RD_LOSSES) : (place + 1) * len(RD_LOSSES)]
-        panel.line([100 * loss for loss in RD_LOSSES], [100 * one.near for one in own], marker=look.marker,
-                   colour=look.colour, label=f"RD packets {sent}")  # fmt: skip
+    shown: dict[str, Reading] = {}
+    for sent, look in zip(_SENT, map(style.look, _LOOKS), strict=True):
+        own = {name: runs[name] for name in _lossy_names(sent).values()}
+        panel.line(
+            [100 * loss for loss in RD_LOSSES],
+            [100 * one.near for one in own.values()],
+            marker=look.marker,
+            colour=look.colour,
+            label=f"RD packets {sent}",
+        )
+        shown |= own
     panel.rule("y", 100 * NEAR_OFTEN, label="our criterion", **PRINTED_LINE)
     panel.y.low, panel.y.high = 0.0, 105.0
-    worst, late = min(one.jain for one in lossy), max(one.late_data for one in lossy)
+    worst, late = min(one.jain for one in shown.values()), max(one.late_data for one in shown.values())
     caption = f"Data packets lost after the first 5 s: {late} at most. Jain's index: {worst:.4f} at least."
-    return Illustration("Loss of RD packets", caption, figure, id="rd-loss", scenarios=names(_lossy(scale)))
+    return Illustration("Loss of RD packets", caption, figure, id="rd-loss", scenarios=tuple(shown))

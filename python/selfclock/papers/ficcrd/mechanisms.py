@@ -42,9 +42,13 @@ class Mechanism:
     #: Those of what the text leaves open in the routers' rules.
     settled: tuple[str, str, str] = ambiguities.SETTLED
 
+    def run_name(self, suffix: str = "") -> str:
+        """Return the name of a run with it."""
+        return f"ficcrd-{self.name}{suffix}"
+
     def scenario(self, suffix: str = "", **keys: Any) -> Scenario:  # noqa: ANN401 passed on
         """Return a run with it, named after it."""
-        return scenario(f"ficcrd-{self.name}{suffix}", self.router, **keys)
+        return scenario(self.run_name(suffix), self.router, **keys)
 
 
 TAIL_DROP = Mechanism("tail-drop", "tail drop", None, style.LOOKS["udp"].colour, "-", f"tail drop; {SENDERS}")
@@ -114,15 +118,21 @@ def _changed(name: str, label: str, options: dict[str, object], *readings: str) 
 
 
 _OTHERS = [
-    *_changed("by-bytes", "an RD packet for 1696 B", {"bytes_per_discovery": "1696 B"}, ambiguities.BY_BYTES,
-              ambiguities.COUNTED),
+    *_changed(
+        "by-bytes",
+        "an RD packet for 1696 B",
+        {"bytes_per_discovery": "1696 B"},
+        ambiguities.BY_BYTES,
+        ambiguities.COUNTED,
+    ),
     *(
         mechanism
         for first in (ambiguities.FIRST_DATA, ambiguities.FIRST_RATE)
-        for mechanism in _changed(first, f"an RD packet for 32, {first}", {"first_discovery": first},
-                                  ambiguities.one_in(32), first)
+        for mechanism in _changed(
+            first, f"an RD packet for 32, {first}", {"first_discovery": first}, ambiguities.one_in(32), first
+        )
     ),
-]  # fmt: skip
+]
 
 #: Those that are drawn: each feedback with the proportions at both ends of the readings.
 CONTROLLED = [each for pair in zip(_NUMBERED[32], _TIMED, strict=True) for each in pair]
@@ -161,13 +171,16 @@ SEEDS = range(1, 11)
 SEND_DELAY_MS = 10.0
 
 
+def random_names(mechanism: Mechanism, suffix: str = "") -> tuple[str, ...]:
+    """Return the names of its runs with random send delays."""
+    return tuple(mechanism.run_name(f"{suffix}-random-{seed}") for seed in SEEDS)
+
+
 def random_runs(mechanism: Mechanism, scale: float, suffix: str = "", **keys: Any) -> list[Scenario]:  # noqa: ANN401
     """Return a run for every seed, with random send delays."""
     return [
-        mechanism.scenario(
-            f"{suffix}-random-{seed}", seed=seed, send_delay_ms=SEND_DELAY_MS, seconds=SECONDS * scale, **keys
-        )
-        for seed in SEEDS
+        scenario(name, mechanism.router, seed=seed, send_delay_ms=SEND_DELAY_MS, seconds=SECONDS * scale, **keys)
+        for seed, name in zip(SEEDS, random_names(mechanism, suffix), strict=True)
     ]
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
-PAPER = "ficcrd"
 FLOWS = 10
 RATE_MBPS = 10.0
 BUFFER_PACKETS, TARGET_PACKETS = 200, 100
@@ -86,29 +85,13 @@ def scenario(
     overhead_ does, without reordering. `bottleneck_mbps`: another rate of the link 11-12 only.
     `flow_keys`: further settings of a flow, by number, or UDP in its place.
     """
-    rate = mbps(rate_mbps)
-    usual = Link(rate, queue="unlimited")
-    trunk = ms(10 if topology == "figure-2" else 2)
-    links = [
-        Link(mbps(bottleneck_mbps or rate_mbps), "20 ms", queue=places(buffer_packets), between=("11", "12")),
-        Link(rate, trunk, queue=edge_queue, between=("10", "11")),
-        replace(usual, delay=trunk, between=("12", "13")),
-    ]
+    links = _trunk(topology, rate_mbps, bottleneck_mbps or rate_mbps, buffer_packets, edge_queue)
     nodes = ["10", "11", "12", "13"]
     senders: list[Flow | Background] = []
     for number in range(flows):
         ends = f"s{number}", f"d{number}"
         nodes += ends
-        far = number == 0
-        outside = topology == "b" or (topology == "figure-2" and far)
-        near, beyond = ("10", "13") if outside else ("11", "12")
-        access = replace(usual, delay=ms(10 if far else 2))
-        # A jitter on the path from the source only: data, not ACKs.
-        links += [
-            replace(access, between=(ends[0], near), duplex=False, jitter=ms(send_delay_ms)),
-            replace(access, between=(near, ends[0]), duplex=False),
-            replace(access, between=(beyond, ends[1])),
-        ]
+        links += _access(topology, number, ends, rate_mbps, send_delay_ms)
         own = (flow_keys or {}).get(number, {})
         usual_keys = {"congestion_control": RENO, "start": s(number * apart_s)}
         sender = own if isinstance(own, Background) else Flow(**{**usual_keys, **own})
@@ -123,6 +106,30 @@ def scenario(
         transport={**TRANSPORT, **(transport or {})},
         record=Record(s(samples_s), packets),
     )
+
+
+def _trunk(topology: str, rate_mbps: float, bottleneck_mbps: float, buffer_packets: int, edge_queue: str) -> list[Link]:
+    """Return the links of the four routers."""
+    rate, delay = mbps(rate_mbps), ms(10 if topology == "figure-2" else 2)
+    return [
+        Link(mbps(bottleneck_mbps), "20 ms", queue=places(buffer_packets), between=("11", "12")),
+        Link(rate, delay, queue=edge_queue, between=("10", "11")),
+        Link(rate, delay, queue="unlimited", between=("12", "13")),
+    ]
+
+
+def _access(topology: str, number: int, ends: tuple[str, str], rate_mbps: float, send_delay_ms: float) -> list[Link]:
+    """Return the links of a flow's source and destination."""
+    far = number == 0
+    outside = topology == "b" or (topology == "figure-2" and far)
+    near, beyond = ("10", "13") if outside else ("11", "12")
+    usual = Link(mbps(rate_mbps), ms(10 if far else 2), queue="unlimited")
+    return [
+        # A jitter on the path from the source only: data, not ACKs.
+        replace(usual, between=(ends[0], near), duplex=False, jitter=ms(send_delay_ms)),
+        replace(usual, between=(near, ends[0]), duplex=False),
+        replace(usual, between=(beyond, ends[1])),
+    ]
 
 
 def goodputs_mbps(result: Result, begin_s: float, end_s: float) -> list[float]:

@@ -7,22 +7,23 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.paper_runs import Part
+from selfclock.papers.declared import Ran
+from selfclock.papers.ficcrd.declared import CLAIMS
 from selfclock.papers.ficcrd.mechanisms import TAIL_DROP
-from selfclock.papers.ficcrd.network import PAPER, SECONDS, scenario
+from selfclock.papers.ficcrd.network import SECONDS, scenario
 from selfclock.papers.ficcrd.readings import read
-from selfclock.papers.ficcrd.verdicts import JAIN_TOLERANCE, close_verdict
 from selfclock.papers.intervals import interval
 from selfclock.series import jain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.papers.ficcrd.readings import Reading
-    from selfclock.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,11 @@ class Row:
     goodputs: tuple[float, ...]
     drops: int
     timeouts: int
+
+    @property
+    def name(self) -> str:
+        """Name of the run here."""
+        return f"ficcrd-ns2-{self.topology}-{self.apart_s:g}"
 
     @property
     def jain(self) -> float:
@@ -55,88 +61,90 @@ RANDOM = [0.9719, 0.9772, 0.9927, 0.9903, 0.9850]
 SEEDS = range(1, 6)
 
 
-def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return the rows, then the runs with a random delay."""
-    plain = [
-        scenario(f"ficcrd-ns2-{row.topology}-{row.apart_s:g}", topology=row.topology, apart_s=row.apart_s,
-                 seconds=SECONDS * scale)
-        for row in ROWS
-    ]  # fmt: skip
-    delayed = [
-        scenario(f"ficcrd-ns2-delay-{seed}", topology="a", send_delay_ms=10.0, seed=seed, seconds=SECONDS * scale)
-        for seed in SEEDS
-    ]
-    return [*plain, *delayed]
+#: Name of the run with a random delay, by seed.
+_DELAYED = {seed: f"ficcrd-ns2-delay-{seed}" for seed in SEEDS}
 
 
 def parts(scale: float = 1.0) -> list[Part]:
-    """Return the runs."""
-    return [Part(scenarios(scale), partial(read, scale=scale))]
+    """Return a run for each row, and those with a random delay."""
+    seconds = SECONDS * scale
+    plain = [scenario(row.name, topology=row.topology, apart_s=row.apart_s, seconds=seconds) for row in ROWS]
+    delayed = [
+        scenario(name, topology="a", send_delay_ms=10.0, seed=seed, seconds=seconds) for seed, name in _DELAYED.items()
+    ]
+    return [Part([*plain, *delayed], partial(read, scale=scale))]
 
 
-def findings(
-    readings: Sequence[list[Reading]], scale: float = 1.0
-) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Compare Jain's indices, and row by row."""
-    [found] = readings
-    names = tuple(one.name for one in scenarios(scale))
-    plain, delayed = found[: len(ROWS)], [one.jain for one in found[len(ROWS) :]]
-    rule = f"our criterion: within {JAIN_TOLERANCE}: reproduced; within three times that: direction"
+    found: dict[Row, Reading] = {row: runs[row.name] for row in ROWS}
+    delayed = [one.jain for one in runs.each(_DELAYED.values())]
     claims = []
-    for topology, says in (
-        ("a", "a phase effect favours flow 0"),
-        ("b", "the queue stands elsewhere, and all is equal"),
-    ):
-        rows = [(row, one) for row, one in zip(ROWS, plain, strict=True) if row.topology == topology]
-        theirs = statistics.mean(row.jain for row, _ in rows)
-        ours = statistics.mean(one.jain for _, one in rows)
-        favoured = ", ".join(f"{one.goodputs[0]:.3f} ({row.goodputs[0]:.3f})" for row, one in rows)
+    for topology in ("a", "b"):
+        rows = [row for row in ROWS if row.topology == topology]
+        theirs = statistics.mean(row.jain for row in rows)
         claims.append(
-            Claim(
-                PAPER,
+            CLAIMS(
                 f"ns2-tail-drop-{topology}",
-                "ns-2.35, not in the paper",
-                says=f"Tail drop, topology {topology.upper()}: {says}; Jain's index, mean of three spacings of starts",
+                Ran(TAIL_DROP.variant, tuple(row.name for row in rows)),
                 printed=round(theirs, 4),
-                measured=round(ours, 4),
-                verdict=close_verdict(ours, theirs, JAIN_TOLERANCE),
-                note=f"Flow 0 in Mbit/s, ns-2's in brackets: {favoured}.",
-                of="oracle",
-                criterion=rule,
-                variant=TAIL_DROP.variant,
-                figure="ns2",
-                scenarios=tuple(name for name, row in zip(names, ROWS, strict=False) if row.topology == topology),
+                theirs=theirs,
+                index=statistics.mean(found[row].jain for row in rows),
+                favoured=", ".join(f"{found[row].goodputs[0]:.3f} ({row.goodputs[0]:.3f})" for row in rows),
             )
         )
-    theirs_random, ours_random = interval(RANDOM), interval(delayed)
+    theirs_delayed = interval(RANDOM)
     claims.append(
-        Claim(PAPER, "ns2-tail-drop-random", "ns-2.35, not in the paper",
-              says="Tail drop, topology A, each packet of a source delayed at random below 10 ms: the phase effect is "
-              "mostly gone; Jain's index, mean of five seeds",
-              printed=round(theirs_random.mean, 4), measured=round(ours_random.mean, 4),
-              verdict=close_verdict(ours_random.mean, theirs_random.mean, JAIN_TOLERANCE),
-              note=f"95 % t-intervals: {ours_random.text(4)}, ns-2 {theirs_random.text(4)}. Seed by seed "
-              f"{', '.join(f'{index:.4f}' for index in delayed)}; without the delay {plain[0].jain:.4f}.",
-              of="oracle", criterion=rule, variant=f"{TAIL_DROP.variant}, random send delays below 10 ms",
-              figure="ns2", scenarios=names[len(ROWS) :])
-    )  # fmt: skip
-    grid = Table(
+        CLAIMS(
+            "ns2-tail-drop-random",
+            Ran(f"{TAIL_DROP.variant}, random send delays below 10 ms", tuple(_DELAYED.values())),
+            printed=round(theirs_delayed.mean, 4),
+            theirs=theirs_delayed,
+            index=interval(delayed),
+            seeds=delayed,
+            undelayed=found[ROWS[0]].jain,
+        )
+    )
+    return claims, [_figure([*(one.jain for one in found.values()), *delayed])], [_table(found)]
+
+
+def _table(found: Mapping[Row, Reading]) -> Table:
+    return Table(
         "Tail drop beside ns-2.35",
         "50 to 200 s; drops and timeouts of the whole run. Which packet meets a full queue is decided by ties of "
         "times, so only sums compare.",
-        ["topology", "starts apart", "flow 0, ns-2", "flow 0", "Jain, ns-2", "Jain", "drops, ns-2", "drops",
-         "timeouts, ns-2", "timeouts"],
         [
-            [row.topology.upper(), f"{row.apart_s:g} s", f"{row.goodputs[0]:.3f}", f"{one.goodputs[0]:.3f}",
-             f"{row.jain:.4f}", f"{one.jain:.4f}", str(row.drops), str(one.drops), str(row.timeouts),
-             str(one.timeouts)]
-            for row, one in zip(ROWS, plain, strict=True)
+            "topology",
+            "starts apart",
+            "flow 0, ns-2",
+            "flow 0",
+            "Jain, ns-2",
+            "Jain",
+            "drops, ns-2",
+            "drops",
+            "timeouts, ns-2",
+            "timeouts",
         ],
-    )  # fmt: skip
-    return claims, [_figure([one.jain for one in found], names)], [grid]
+        [
+            [
+                row.topology.upper(),
+                f"{row.apart_s:g} s",
+                f"{row.goodputs[0]:.3f}",
+                f"{one.goodputs[0]:.3f}",
+                f"{row.jain:.4f}",
+                f"{one.jain:.4f}",
+                str(row.drops),
+                str(one.drops),
+                str(row.timeouts),
+                str(one.timeouts),
+            ]
+            for row, one in found.items()
+        ],
+    )
 
 
-def _figure(ours: Sequence[float], names: tuple[str, ...]) -> Illustration:
+def _figure(ours: Sequence[float]) -> Illustration:
+    names = (*(row.name for row in ROWS), *_DELAYED.values())
     figure = Figure(title="Tail drop: topology and spacing of starts, or random send delays", y="Jain's index")
     panel = figure.panel
     theirs = [*(row.jain for row in ROWS), *RANDOM]

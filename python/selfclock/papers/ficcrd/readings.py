@@ -72,16 +72,28 @@ class Reading:
     def cells(self) -> list[str]:
         """Return the cells of a table."""
         return [
-            f"{self.total:.3f}", f"{self.jain:.4f}", str(self.drops), str(self.early_drops), f"{self.near:.3f}",
-            f"{self.queue_mean:.0f}", str(self.queue_max), str(self.timeouts),
-        ]  # fmt: skip
+            f"{self.total:.3f}",
+            f"{self.jain:.4f}",
+            str(self.drops),
+            str(self.early_drops),
+            f"{self.near:.3f}",
+            f"{self.queue_mean:.0f}",
+            str(self.queue_max),
+            str(self.timeouts),
+        ]
 
 
 #: Headings of `Reading.cells`.
 COLUMNS = [
-    "goodput Mbit/s", "Jain", "drops", "of them before 5 s", "queue near target", "mean queue", "longest queue",
+    "goodput Mbit/s",
+    "Jain",
+    "drops",
+    "of them before 5 s",
+    "queue near target",
+    "mean queue",
+    "longest queue",
     "timeouts",
-]  # fmt: skip
+]
 
 
 @dataclass(frozen=True)

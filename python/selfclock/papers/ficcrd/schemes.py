@@ -17,11 +17,15 @@ def schemes() -> list[Scheme]:
     boxes = {
         "source": Box(60, 24, "TCP source", width=90, kind="end"),
         "ingress": Box(60, 110, "source edge: measures APR, sends RD packets, holds the source", width=112),
-        "core": Box(185, 240, "core routers: MAPR from forward RD packets; ER = min(ER, DPF · MAPR) into backward ones",
-                    width=200),
+        "core": Box(
+            185,
+            240,
+            "core routers: MAPR from forward RD packets; ER = min(ER, DPF · MAPR) into backward ones",
+            width=200,
+        ),
         "egress": Box(298, 110, "destination edge: turns RD packets around", width=100),
         "sink": Box(298, 24, "TCP sink", width=90, kind="end"),
-    }  # fmt: skip
+    }
     arrows = [
         Arrow("source", "ingress", "data"),
         Arrow("ingress", "core", "RD: APR"),

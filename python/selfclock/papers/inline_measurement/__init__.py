@@ -20,15 +20,14 @@ from selfclock.papers.inline_measurement import (
     table1,
     together,
 )
-from selfclock.papers.inline_measurement.ambiguities import AMBIGUITIES
+from selfclock.papers.inline_measurement.declared import CLAIMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from selfclock.result import Result
+    from selfclock.paper_runs import Runs
 
 __all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
+AMBIGUITIES = CLAIMS.ambiguities
 TITLE = "TCP with inline measurement: ICIM and the Lotka-Volterra window"
 REFERENCE = (
     "Y. Matsuura: Performance Evaluation of TCP Congestion Control Mechanism based on Inline Network Measurement. "
@@ -49,8 +48,7 @@ def study(scale: float = 1.0, *, full: bool = False) -> Study:  # noqa: ARG001
     return Study([Part(scenarios) for scenarios in parts], partial(_findings, scale=scale))
 
 
-def _findings(results: Sequence[list[Result]], scale: float) -> Findings:
-    runs = {result.scenario.name: result for part in results for result in part}
+def _findings(runs: Runs, scale: float) -> Findings:
     model_claims, model_figures = model.findings()
     sweep_claims, sweep_figures = parameters.findings(runs, scale)
     table_claims, tables = table1.findings(runs, scale)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.claims import Claim
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.declared import Ran
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.mechanisms import (
     BUFFERS,
     CORRECTED,
@@ -45,16 +45,13 @@ from selfclock.papers.inline_measurement.network import (
     sender,
     worst_second,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
-
-    Runs = Mapping[str, Result]
 
 #: Without a threshold that fits the path, and with the bandwidth of the first period.
 SHORT_S = 20.0
@@ -166,71 +163,30 @@ def _figure_6(runs: Runs, estimator: Estimator, scale: float) -> list[Claim]:
     part = goodput_gbps(series, begin, end) / RATE_GBPS
     window = mean_between(series, "cwnd_bytes", begin, end) / 1460
     queue = mean_between(link_series(run), "queue_packets", begin, end) / BDP_PACKETS
-    where = "section 4.1, figure 6"
     variant = f"lotka-volterra, {estimator.text}; {estimator.cards}; initial ssthresh 25000 segments"
     return [
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-6-throughput",
-            where,
-            says="it fully utilizes the physical bandwidth",
-            printed="fully utilizes the physical bandwidth",
-            measured=round(part, 4),
-            verdict=verdicts.at_least(part, verdicts.FULL),
-            note="Goodput from 5 s on, headers counted, over the link's rate. K and A are measured.",
-            unit="of the link",
-            criterion=f"our criterion: {verdicts.FULL:g} of the link or more; direction from 0.98",
-            readings=(estimator.reading,),
-            variant=variant,
-            figure="figure-6a",
-            scenarios=(name,),
+            Ran(variant, (name,), (estimator.reading,)),
+            part=part,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-6-window",
-            where,
-            says="the window is regulated to the bandwidth-delay product",
-            printed="regulated to bandwidth-delay product (5 Gbit/s times 60 ms: 25000 packets)",
-            measured=round(window),
-            verdict=verdicts.within(window, BDP_PACKETS, verdicts.WINDOW_TOLERANCE),
-            note="Mean from 5 s on.",
-            unit="packets",
-            criterion="our criterion: within 2 % of the product; direction within 4 %",
-            readings=(estimator.reading,),
-            variant=variant,
-            figure="figure-6b",
-            scenarios=(name,),
+            Ran(variant, (name,), (estimator.reading,)),
+            window=window,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-6-queue",
-            where,
-            says="it keeps the queue very small",
-            printed="keeps the queue length of the bottleneck link very small",
-            measured=f"{queue:.2%} of the buffer",
-            verdict=verdicts.if_full(part, verdicts.at_most(queue, verdicts.SMALL_QUEUE)),
-            note=f"Mean from 5 s on; {part:.1%} of the link are used.",
-            criterion="our criterion: mean below 2 % of the buffer, on a link that is full (0.98); direction below 4 %",
-            readings=(estimator.reading,),
-            variant=variant,
-            figure="figure-6c",
-            scenarios=(name,),
+            Ran(variant, (name,), (estimator.reading,)),
+            queue=queue,
+            part=part,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-6-loss",
-            "section 5; figure 6",
-            says="almost no packet is lost, alone",
-            printed="almost no packet loss occurs",
-            measured=drops(run),
-            verdict=verdicts.if_full(part, verdicts.at_most(loss_rate(run), verdicts.ALMOST_NO_LOSS)),
-            note=f"Initial ssthresh at the product, as in the thesis; {part:.1%} of the link are used.",
-            unit="drops",
-            criterion="our criterion: loss rate below 1e-4, on a link that is full (0.98); direction below 2e-4",
-            readings=(estimator.reading,),
-            variant=variant,
-            figure="figure-6c",
-            scenarios=(name,),
+            Ran(variant, (name,), (estimator.reading,)),
+            part=part,
+            loss=loss_rate(run),
+            drops=drops(run),
         ),
     ]
 
@@ -250,71 +206,34 @@ def _figure_7(runs: Runs, variant: Variant, scale: float) -> list[Claim]:
             )
         )
     off = max(abs(queue / wanted - 1) for queue, wanted in queues)
-    shown = ", ".join(f"{queue:.0f}" for queue, _ in queues)
     drained, peaks = _drained(run, scale, empty)
-    where = "section 4.1, figure 7"
     ran = f"{variant.text}; initial ssthresh 25000 segments"
     return [
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-7-throughput",
-            where,
-            says="good adaptability to the change in the available bandwidth",
-            printed="quite a good adaptability to the change in the available bandwidth",
-            measured=f"{worst:.1%}",
-            verdict=verdicts.at_most(worst, verdicts.ADAPTED),
-            note="The largest difference of any second from what is available, from 3 s after each change on.",
-            criterion="our criterion: 5 % or less; direction up to 10 %",
-            figure="figure-7a",
-            readings=variant.readings,
-            variant=ran,
-            scenarios=(name,),
+            Ran(ran, (name,), variant.readings),
+            worst=worst,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-7-queue",
-            "section 4.1, figure 7; equation 14",
-            says="the queue is kept small: it settles at (1 - gamma) (K - A) tau",
-            printed=f"{', '.join(f'{wanted:.0f}' for _, wanted in queues)} packets, from equation 14",
-            measured=f"{shown} packets",
-            verdict=verdicts.at_most(off, verdicts.QUEUE_TOLERANCE),
-            note=f"Own packets at the end of each period, from the delay; the largest difference is {off:.0%}.",
-            criterion="our criterion: every period within 20 % of equation 14; direction within 40 %",
-            figure="figure-7c",
-            readings=variant.readings,
-            variant=ran,
-            scenarios=(name,),
+            Ran(ran, (name,), variant.readings),
+            off=off,
+            queues=[queue for queue, _ in queues],
+            wanted=[limit for _, limit in queues],
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-7-drained",
-            where,
-            says="when less becomes available the queue becomes large, but small again in a short time",
-            printed="the queue length becomes large, but ... becomes small in a short time",
-            measured=", ".join("never" if time is None else f"{time:.1f} s" for time in drained),
-            verdict=verdicts.all_of(*(time is not None and time <= verdicts.ADAPTED_AFTER_S for time in drained)),
-            note="Until the queueing delay of the connection stays within 1.5 times that of equation 14, after 70 and "
-            f"after 85 s; the queue's peaks are {' and '.join(f'{peak:.0f}' for peak in peaks)} packets.",
-            criterion="our criterion: 3 s or less after both changes; direction after one",
-            figure="figure-7c",
-            readings=variant.readings,
-            variant=ran,
-            scenarios=(name,),
+            Ran(ran, (name,), variant.readings),
+            peaks=peaks,
+            drained=drained,
+            shown=["never" if time is None else f"{time:.1f} s" for time in drained],
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-7-loss",
-            "section 5",
-            says="almost no packet loss, beside UDP",
-            printed="almost no packet loss occurs",
-            measured=f"{loss_rate(run):.1e}",
-            verdict=verdicts.if_full(used, verdicts.at_most(loss_rate(run), verdicts.ALMOST_NO_LOSS)),
-            note=f"{drops(run)} drops at the bottleneck, UDP's among them; {used:.1%} of what is available are used.",
-            criterion="our criterion: loss rate below 1e-4, and 0.98 of what is available used; direction below 2e-4",
-            figure="figure-7c",
-            readings=variant.readings,
-            variant=ran,
-            scenarios=(name,),
+            Ran(ran, (name,), variant.readings),
+            loss=loss_rate(run),
+            drops=drops(run),
+            used=used,
         ),
     ]
 
@@ -341,22 +260,16 @@ def _no_threshold(runs: Runs, estimator: Estimator, scale: float) -> Claim:
     part = goodput_gbps(flow_series(alone), STARTED_S * scale, SHORT_S * scale) / RATE_GBPS
     other = goodput_gbps(flow_series(loaded), STARTED_S * scale, SHORT_S * scale) / FIGURE_7[0][1]
     worst = min(part, other)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "no-threshold",
-        "section 4.1, of Reno",
-        says="the mechanism needs no initial ssthresh that fits the path",
-        printed=None,
-        measured=round(worst, 4),
-        verdict=verdicts.at_least(worst, verdicts.FULL),
-        note=f"Without a threshold: {part:.4f} of the link alone and {other:.4f} of what is available beside UDP, from "
-        f"5 to 20 s; {drops(alone)} and {drops(loaded)} drops. The thesis calls Reno lucky because of its threshold, "
-        "and does not say how the mechanism does without.",
-        unit="of what is available",
-        of="own",
-        criterion="0.99 or more in both; direction from 0.98",
-        readings=(estimator.reading,),
-        variant=f"lotka-volterra, {estimator.text}; buffer counted in packets; no initial ssthresh",
-        figure="figure-6-no-threshold",
-        scenarios=names,
+        Ran(
+            f"lotka-volterra, {estimator.text}; buffer counted in packets; no initial ssthresh",
+            names,
+            (estimator.reading,),
+        ),
+        part=part,
+        other=other,
+        drops_alone=drops(alone),
+        drops_loaded=drops(loaded),
+        worst=worst,
     )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from selfclock.figure import Panel
-    from selfclock.papers.inline_measurement.behaviour import Runs
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
 
     Curve = tuple[Sequence[float], Sequence[float]]
@@ -163,8 +163,12 @@ def _panels(
         for estimator, buffer in _lines(mechanism, number, threshold=threshold):
             name = name_of(number, mechanism, estimator, buffer, threshold=threshold)
             names.append(name)
-            panel.line(*curve(runs[name]), colour=_COLOURS[estimator.suffix + buffer.suffix],
-                       width=1.8 if buffer is BYTES else 0.8, label=_label(estimator, buffer, number))  # fmt: skip
+            panel.line(
+                *curve(runs[name]),
+                colour=_COLOURS[estimator.suffix + buffer.suffix],
+                width=1.8 if buffer is BYTES else 0.8,
+                label=_label(estimator, buffer, number),
+            )
         marks, label = _marks(number, mechanism, curve, SECONDS if threshold else SHORT_S)
         dashes(panel, *marks, label)
         panel.title, panel.y.low = mechanism.label, 0.0

@@ -5,19 +5,19 @@ from __future__ import annotations
 import itertools
 import statistics
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from selfclock.claims import Claim
 from selfclock.figure import BLACK, Figure
 from selfclock.page_parts import Illustration, Table
 from selfclock.papers.agents import SACK
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
-from selfclock.papers.inline_measurement import ambiguities, verdicts
+from selfclock.papers.inline_measurement import ambiguities
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.mechanisms import CORRECTED, PRINTED
 from selfclock.papers.inline_measurement.network import COALESCING, REVERSE, limit_packets, scenario, sender, udp_at
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.scenario.build import Graph
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link, Router
@@ -26,8 +26,10 @@ from selfclock.scenario.transport import Record
 from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -96,15 +98,22 @@ def _case(
     return Case(label, rate * (1 - load), rate, made, notes)
 
 
-def grid_cases(scale: float = 1.0) -> list[Case]:
-    """Rates and loads, with constant and, up to 1 Gbit/s, with Poisson arrivals."""
-    made = [_case(f"{rate:g} Gbit/s, load {load:.0%}", rate, load, scale) for rate in RATES_GBPS for load in LOADS]
-    poisson = [
+def constant_cases(scale: float = 1.0) -> dict[tuple[float, float], Case]:
+    """Return the cases with UDP of a constant rate, by rate and load."""
+    return {
+        (rate, load): _case(f"{rate:g} Gbit/s, load {load:.0%}", rate, load, scale)
+        for rate in RATES_GBPS
+        for load in LOADS
+    }
+
+
+def poisson_cases(scale: float = 1.0) -> list[Case]:
+    """Return the cases up to 1 Gbit/s with Poisson arrivals."""
+    return [
         _case(f"{rate:g} Gbit/s, load {load:.0%}, Poisson", rate, load, scale, arrivals="poisson")
         for rate in RATES_GBPS[:2]
         for load in LOADS
     ]
-    return [*made, *poisson]
 
 
 def reading_cases(scale: float = 1.0) -> list[Case]:
@@ -116,89 +125,83 @@ def reading_cases(scale: float = 1.0) -> list[Case]:
     ]
 
 
+#: Paths of two links with K of the narrow link: rates in Gbit/s and loads in order, and whether the
+#: receiver has no card and its clock is read.
+_TWO_LINKS = {
+    TWO_ORDERS[0]: (
+        "narrow-not-tight",
+        ((0.8, 0.0), (1.0, 0.6)),
+        False,
+        "800 Mbit/s idle, then 1 Gbit/s with 60 % load: K of the thesis is 0.8, of the tight link 1",
+    ),
+    TWO_ORDERS[1]: (
+        "tight-before-narrow",
+        ((1.0, 0.6), (0.8, 0.0)),
+        False,
+        "the same the other way round",
+    ),
+    PAIR_ORDERS[0]: (
+        "narrow-not-tight-pairs",
+        ((0.8, 0.0), (1.0, 0.6)),
+        True,
+        "no card at the receiver, whose clock is read",
+    ),
+    PAIR_ORDERS[1]: (
+        "tight-before-narrow-pairs",
+        ((1.0, 0.6), (0.8, 0.0)),
+        True,
+        "the same the other way round",
+    ),
+}
+
+_IMTCP: dict[str, object] = {"window": "reno", "estimate": "imtcp"}
+_STANDING = {"control": _IMTCP, "coalescing": "0 s", "notes": "Reno, queue standing"}
+
+
+def _every(segments: int) -> dict[str, object]:
+    """Return an ACK for this many segments."""
+    return {"delayed_ack": {"every": segments, "timer": "40 ms", "quick": False}}
+
+
+#: Label, rate in Gbit/s, and settings of paths that violate an assumption, with 50 % load.
+_FAILURES: tuple[tuple[str, float, dict[str, Any]], ...] = (
+    ("delayed ACK, every second", 1.0, {"transport": _every(2)}),
+    ("ACK of every eighth", 1.0, {"transport": _every(8)}),
+    (
+        "ACK thinning",
+        1.0,
+        {
+            "routers": [Router("ack-thinning", links=[REVERSE], interval="5 us")],
+            "notes": "a router drops the earlier of two acknowledgements within 5 us, all but an interrupt's last",
+        },
+    ),
+    ("no coalescing", 1.0, {"coalescing": "0 s"}),
+    ("coalescing 1 ms", 1.0, {"coalescing": "1 ms"}),
+    ("ImTCP, 100 Mbit/s, no coalescing", 0.1, _STANDING),
+    ("ImTCP, 1 Gbit/s, no coalescing", 1.0, _STANDING),
+    ("ImTCP, 1 Gbit/s, coalescing", 1.0, {"control": _IMTCP, "notes": "all of a stream comes at one time"}),
+)
+
+
 def failure_cases(scale: float = 1.0) -> list[Case]:
     """Paths that violate an assumption of the method; and ImTCP, with and without coalescing."""
-    imtcp: dict[str, object] = {"window": "reno", "estimate": "imtcp"}
     printed = [
         _case(f"as printed, coalescing {timer}", 1.0, 0.5, scale, control=PRINTED.control, coalescing=timer)
         for timer in PRINTED_TIMERS
     ]
-    delayed: dict[str, object] = {"delayed_ack": {"every": 2, "timer": "40 ms", "quick": False}}
-    return [
-        *printed,
-        Case(
-            TWO_ORDERS[0],
-            0.4,
-            0.8,
-            _two_links("narrow-not-tight", (0.8, 0.0), (1.0, 0.6), scale),
-            "800 Mbit/s idle, then 1 Gbit/s with 60 % load: K of the thesis is 0.8, of the tight link 1",
-        ),
-        Case(
-            TWO_ORDERS[1],
-            0.4,
-            0.8,
-            _two_links("tight-before-narrow", (1.0, 0.6), (0.8, 0.0), scale),
-            "the same the other way round",
-        ),
-        Case(
-            PAIR_ORDERS[0],
-            0.4,
-            0.8,
-            _two_links("narrow-not-tight-pairs", (0.8, 0.0), (1.0, 0.6), scale, PAIRED),
-            "no card at the receiver, whose clock is read",
-        ),
-        Case(
-            PAIR_ORDERS[1],
-            0.4,
-            0.8,
-            _two_links("tight-before-narrow-pairs", (1.0, 0.6), (0.8, 0.0), scale, PAIRED),
-            "the same the other way round",
-        ),
-        Case(
-            "two bottlenecks",
-            0.5,
-            1.0,
-            _two_links("two-bottlenecks", (1.0, 0.5), (1.0, 0.5), scale),
-            "two links of 1 Gbit/s, each with 50 % load of its own",
-        ),
-        _case("delayed ACK, every second", 1.0, 0.5, scale, transport=delayed),
-        _case(
-            "ACK of every eighth",
-            1.0,
-            0.5,
-            scale,
-            transport={"delayed_ack": {"every": 8, "timer": "40 ms", "quick": False}},
-        ),
-        _case(
-            "ACK thinning",
-            1.0,
-            0.5,
-            scale,
-            routers=[Router("ack-thinning", links=[REVERSE], interval="5 us")],
-            notes="a router drops the earlier of two acknowledgements within 5 us, all but an interrupt's last",
-        ),
-        _case("no coalescing", 1.0, 0.5, scale, coalescing="0 s"),
-        _case("coalescing 1 ms", 1.0, 0.5, scale, coalescing="1 ms"),
-        _case(
-            "ImTCP, 100 Mbit/s, no coalescing",
-            0.1,
-            0.5,
-            scale,
-            control=imtcp,
-            coalescing="0 s",
-            notes="Reno, queue standing",
-        ),
-        _case(
-            "ImTCP, 1 Gbit/s, no coalescing",
-            1.0,
-            0.5,
-            scale,
-            control=imtcp,
-            coalescing="0 s",
-            notes="Reno, queue standing",
-        ),
-        _case("ImTCP, 1 Gbit/s, coalescing", 1.0, 0.5, scale, control=imtcp, notes="all of a stream comes at one time"),
+    two_links = [
+        Case(label, 0.4, 0.8, _two_links(name, *links, scale, PAIRED if paired else None), notes)
+        for label, (name, links, paired, notes) in _TWO_LINKS.items()
     ]
+    two_tight = Case(
+        "two bottlenecks",
+        0.5,
+        1.0,
+        _two_links("two-bottlenecks", (1.0, 0.5), (1.0, 0.5), scale),
+        "two links of 1 Gbit/s, each with 50 % load of its own",
+    )
+    others = [_case(label, rate, 0.5, scale, **settings) for label, rate, settings in _FAILURES]
+    return [*printed, *two_links, two_tight, *others]
 
 
 def _two_links(
@@ -233,7 +236,8 @@ def _two_links(
 
 def cases(scale: float = 1.0) -> list[Case]:
     """Every run."""
-    return [*grid_cases(scale), *reading_cases(scale), *failure_cases(scale)]
+    grid = [*constant_cases(scale).values(), *poisson_cases(scale)]
+    return [*grid, *reading_cases(scale), *failure_cases(scale)]
 
 
 @dataclass(frozen=True)
@@ -289,37 +293,26 @@ class Found:
         ]
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge the grid, the printed reading and K on two links; show the rest."""
-    found = [Found(case, runs[case.scenario.name], scale) for case in cases(scale)]
-    count = len(grid_cases(scale))
-    grid, others = found[:count], found[count:]
-    constant = grid[: len(RATES_GBPS) * len(LOADS)]
+
+    def found(cases: Iterable[Case]) -> list[Found]:
+        return [Found(case, runs[case.scenario.name], scale) for case in cases]
+
+    constant = {key: Found(case, runs[case.scenario.name], scale) for key, case in constant_cases(scale).items()}
+    others = found([*reading_cases(scale), *failure_cases(scale)])
     by_label = {each.case.label: each for each in others}
+    ran = Ran(
+        f"lotka-volterra, {CORRECTED.text}; NICs coalesce for 100 us",
+        tuple(each.case.scenario.name for each in constant.values()),
+    )
     claims = []
-    for name, medians in (("A", [each.error_a for each in constant]), ("K", [each.error_k for each in constant])):
-        worst = max(_or_infinite(value) for value in medians)
-        claims.append(
-            Claim(
-                PAPER,
-                f"estimate-{name.lower()}",
-                "section 2.2",
-                says=f"{'available' if name == 'A' else 'physical'} bandwidth is measured in high-speed networks",
-                printed="can measure the available bandwidth of high-speed networks"
-                if name == "A"
-                else "accurate estimation results for physical bandwidth even when the network is highly loaded",
-                measured=_percent(worst),
-                verdict=verdicts.at_most(worst, verdicts.ESTIMATE_TOLERANCE),
-                note="The worst of 0.1, 1, 5 and 10 Gbit/s at 20, 50 and 80 % load, constant bit rate. The table has "
-                "each, and Poisson traffic."
-                + ("" if name == "A" else " The algorithm is our reconstruction: its source could not be had."),
-                criterion=f"our criterion: median error within {verdicts.ESTIMATE_TOLERANCE:.0%} in all twelve; "
-                "direction 20 %",
-                variant=f"lotka-volterra, {CORRECTED.text}; NICs coalesce for 100 us",
-                figure="estimates",
-                scenarios=tuple(each.case.scenario.name for each in constant),
-            )
-        )
+    for name, errors in (
+        ("a", [each.error_a for each in constant.values()]),
+        ("k", [each.error_k for each in constant.values()]),
+    ):
+        worst = max(map(_or_infinite, errors))
+        claims.append(CLAIMS(f"estimate-{name}", ran, worst=worst, told=_percent(worst)))
     readings = [by_label[case.label] for case in reading_cases(scale)]
     drawn = [
         _illustration(constant),
@@ -338,7 +331,11 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
             [by_label[label] for label in TWO_ORDERS],
         ),
     ]
-    return [*claims, _printed(by_label), *_two_links_claims(by_label, scale)], drawn, _grids(grid, others)
+    return (
+        [*claims, _printed(by_label), *_two_links_claims(by_label, scale)],
+        drawn,
+        _grids([*constant.values(), *found(poisson_cases(scale))], others),
+    )
 
 
 def _or_infinite(value: float | None) -> float:
@@ -352,46 +349,27 @@ def _percent(value: float) -> str:
 def _printed(by_label: Mapping[str, Found]) -> Claim:
     rows = [by_label[f"as printed, load {load}"] for load in ("0%", "50%")]
     off = max(_or_infinite(row.error_a) for row in rows)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "icim-as-printed",
-        "section 2.2.3",
-        says="bursts of one interrupt show the available bandwidth",
-        printed="B_j is considered to be the value of the available bandwidth",
-        measured=_percent(off),
-        verdict=verdicts.at_most(off, verdicts.ESTIMATE_TOLERANCE),
-        note=f"Median error of A at 0 and 50 % load: {', '.join(_percent(_or_infinite(row.error_a)) for row in rows)}. "
-        "The receiver's card rounds the arrival of a burst up to its next interrupt, and a burst of one interrupt is "
-        "no longer than that.",
-        criterion=f"our criterion: median error within {verdicts.ESTIMATE_TOLERANCE:.0%} at both loads; direction 20 %",
-        variant=f"lotka-volterra, {PRINTED.text}; 1 Gbit/s, NICs coalesce for 100 us",
-        figure="readings",
-        scenarios=tuple(row.case.scenario.name for row in rows),
+        Ran(
+            f"lotka-volterra, {PRINTED.text}; 1 Gbit/s, NICs coalesce for 100 us",
+            tuple(row.case.scenario.name for row in rows),
+        ),
+        off=off,
+        told=_percent(off),
+        each=[_percent(_or_infinite(row.error_a)) for row in rows],
     )
 
 
 def _k_claim(rows: Sequence[Found], reading: str, variant: str) -> Claim:
     ratios = [_or_infinite(row.median("capacity_bps")) / row.case.capacity for row in rows]
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "k-narrow-not-tight",
-        "section 2.1.3",
-        says="K is underestimated when the narrow link is not the tight one",
-        printed="the physical bandwidth is likely to be underestimated",
-        measured=", ".join(f"{ratio - 1:+.0%}" for ratio in ratios),
-        verdict=verdicts.all_of(*(ratio < 1 - verdicts.MARGIN for ratio in ratios)),
-        note="Median of K over the narrow link's rate, narrow link first and tight link first. "
-        + (
-            "C = (N P - A S) / (R - S) is the rate of the link whose queue spaces the bursts, the tight one, and that "
-            "is faster than the narrow one."
-            if reading == ambiguities.BURSTS
-            else "C = (P - A S) / (R - S) with the mean spacing R of pairs, which are spaced by both links."
-        ),
-        criterion="our criterion: 5 % below the narrow link's rate or more, in both orders; direction in one",
-        readings=(reading,),
-        variant=variant,
-        figure="two-links",
-        scenarios=tuple(row.case.scenario.name for row in rows),
+        Ran(variant, tuple(row.case.scenario.name for row in rows), (reading,)),
+        bursts=reading == ambiguities.BURSTS,
+        over=[ratio - 1 for ratio in ratios],
+        narrow_first=ratios[0],
+        tight_first=ratios[1],
     )
 
 
@@ -412,35 +390,18 @@ def _two_links_claims(by_label: Mapping[str, Found], scale: float) -> list[Claim
     return [
         _k_claim(rows, ambiguities.BURSTS, f"{variant}; capacity = bursts: our reconstruction"),
         _k_claim(paired, ambiguities.PAIRS, f"{variant}; capacity = pairs, no card at the receiver, clock = receiver"),
-        Claim(
-            PAPER,
+        CLAIMS(
             "a-narrow-not-tight",
-            "section 2.1.3",
-            says="A is found although the narrow link is not the tight one",
-            printed="whereas the available bandwidth can be obtained successfully",
-            measured=_percent(a_off),
-            verdict=verdicts.at_most(a_off, verdicts.ESTIMATE_TOLERANCE),
-            note="The worse median error of the two orders.",
-            criterion=f"our criterion: within {verdicts.ESTIMATE_TOLERANCE:.0%}; direction 20 %",
-            variant=variant,
-            figure="two-links",
-            scenarios=names,
+            Ran(variant, names),
+            off=a_off,
+            told=_percent(a_off),
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "k-narrow-not-tight-harm",
-            "section 2.1.3",
-            says="a wrong K does not put too many packets into the network",
-            printed="does not result in injecting too many packets into the network",
-            measured=f"windows {', '.join(f'{each:+.1%}' for each in windows)}, {max(lost)} drops",
-            verdict=verdicts.all_of(max(lost) == 0, max(windows) <= 2 * verdicts.MODEL_TOLERANCE),
-            note="Mean windows from 3 s on over equation 14 with the narrow link's K. The thesis's reason, that K is "
-            "too low, does not hold; but of the error of K only the part 1 - gamma = 0.1 reaches the window.",
-            criterion="our criterion: no drop from 3 s on, and a window at most 10 % above equation 14; direction: "
-            "one of the two. Settled when the drops of slow start had been seen",
-            variant=variant,
-            figure="two-links",
-            scenarios=names,
+            Ran(variant, names),
+            windows=windows,
+            lost=max(lost),
+            widest=max(windows),
         ),
     ]
 
@@ -471,29 +432,32 @@ def _grids(grid: Sequence[Found], others: Sequence[Found]) -> list[Table]:
     ]
 
 
-def _illustration(constant: Sequence[Found]) -> Illustration:
+def _illustration(constant: Mapping[tuple[float, float], Found]) -> Illustration:
     return Illustration(
         "Estimates beside the truth",
         "A on the left and K on the right over time, as parts of the truth (dotted); ICIM corrected, at 20, 50 and 80 "
         "% load.",
         _figure(constant),
         id="estimates",
-        scenarios=tuple(each.case.scenario.name for each in constant),
+        scenarios=tuple(each.case.scenario.name for each in constant.values()),
     )
 
 
-def _figure(rows: Sequence[Found]) -> Figure:
+def _figure(constant: Mapping[tuple[float, float], Found]) -> Figure:
     figure = Figure(len(RATES_GBPS), 2, height=6.6, same_scale=True)
     label_sides(figure, "time (s)", "measured / true")
-    for number, row in enumerate(rows):
-        rate, load = divmod(number, len(LOADS))
+    for (rate, load), row in constant.items():
+        colour = COLOURS[LOADS.index(load)]
         series, case = flow_series(row.result), row.case
         for panel, name, truth, what in zip(
-            figure.panels[rate], ("available_bps", "capacity_bps"), (case.available, case.capacity), "AK", strict=True
+            figure.panels[RATES_GBPS.index(rate)],
+            ("available_bps", "capacity_bps"),
+            (case.available, case.capacity),
+            "AK",
+            strict=True,
         ):
-            panel.line(series["time_s"], series[name] / 1e9 / truth, colour=COLOURS[load],
-                       label=f"load {LOADS[load]:.0%}")  # fmt: skip
-            if load == 0:
+            panel.line(series["time_s"], series[name] / 1e9 / truth, colour=colour, label=f"load {load:.0%}")
+            if load == LOADS[0]:
                 panel.rule("y", 1, colour=BLACK, width=0.6)
             panel.y.low, panel.y.high = 0.5, 1.5
             panel.title = f"{what}, {case.capacity:g} Gbit/s"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.lotka_volterra import limit, populations
 from selfclock.page_parts import Illustration
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import COLOURS, along, dashes
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.network import EPSILON, GAMMA
-from selfclock.papers.inline_measurement.verdicts import PAPER
+
+if TYPE_CHECKING:
+    from selfclock.claims import Claim
 
 #: The second species joins after 10 s; of ten species, one joins every 10 s (our choice).
 TWO = ([0.0, 10.0], 100.0)
@@ -51,20 +54,13 @@ def findings(gamma: float = GAMMA) -> tuple[list[Claim], list[Illustration]]:
         worst = max((abs(value - wanted), value) for value in last)[1]
         claims += [_quickly(times, series) if number == 1 else _survival(wanted, last)]
         claims.append(
-            Claim(
-                PAPER,
+            CLAIMS(
                 f"figure-{number}-limit",
-                f"equation 7, figure {number}",
-                says=f"each of {what} species comes to K / {{1 + gamma (n - 1)}}",
+                Ran(MODEL),
+                seconds=seconds,
                 printed=round(wanted, 2),
-                measured=round(worst, 2),
-                verdict=verdicts.within(worst, wanted, 0.01),
-                note=f"The species farthest from it after {seconds:g} s. Holds by construction: the equation's fixed "
-                "point, and our integrator of the equation; a test of the integrator.",
-                of="own",
-                criterion="within 1 %; direction within 2 %",
-                variant=MODEL,
-                figure=f"figure-{number}",
+                wanted=wanted,
+                worst=worst,
             )
         )
         figures.append(
@@ -83,22 +79,14 @@ def _quickly(times: list[float], series: list[list[float]]) -> Claim:
     joins, _ = TWO
     needed = converged_s(times, series, limit(2), joins[-1])
     constant = (1 + GAMMA) / (EPSILON * (1 - GAMMA))
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-1",
-        "section 2.1.2, figure 1",
-        says="the populations of two species converge quickly to the same value",
-        printed="the population of the two species converges quickly to the same value",
-        measured=round(needed, 1),
-        verdict=verdicts.at_most(needed, QUICKLY * ALONE_S),
-        note="From the second's join until both stay within 5 % of the limit. Near it their difference decays with the "
-        f"time constant (1 + gamma) / {{epsilon (1 - gamma)}}, {constant:.1f} s; one species alone grows from 1 to 95 "
-        f"% of K in {ALONE_S:.1f} s.",
-        unit="s",
-        criterion=f"our criterion: {QUICKLY:g} times what one species alone needs, {QUICKLY * ALONE_S:.1f} s; "
-        "direction up to twice that. Settled when the time constant was known",
-        variant=f"{MODEL}; each joins with 1",
-        figure="figure-1",
+        Ran(f"{MODEL}; each joins with 1"),
+        constant=constant,
+        alone_s=ALONE_S,
+        allowed=QUICKLY * ALONE_S,
+        twice_allowed=2 * QUICKLY * ALONE_S,
+        needed=needed,
     )
 
 
@@ -108,20 +96,12 @@ def _survival(wanted: float, last: list[float]) -> Claim:
     _, beyond = populations(joins, seconds=seconds, step_s=STEP_S, gamma=BEYOND)
     left = sum(values[-1] >= 1 for values in beyond)
     spread = max(abs(value / wanted - 1) for value in last)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-2",
-        "section 2.1.2, figure 2",
-        says="ten species converge in the same manner as two; they survive if gamma is below 1",
-        printed="ten species converge in the same manner ...; survival and convergence conditions are identical, i.e., "
-        "γ < 1",
-        measured=f"{spread:.1%} apart at {GAMMA:g}; {left} of 10 left at {BEYOND:g}",
-        verdict=verdicts.all_of(spread <= SAME, left < len(joins)),
-        note=f"After {seconds:g} s. Species join 10 s apart, our choice.",
-        criterion=f"our criterion: at gamma {GAMMA:g} all within 5 % of one value, at {BEYOND:g} some below their "
-        "first number, 1; direction: one of the two",
-        variant=f"{MODEL}; each joins with 1",
-        figure="figure-2",
+        Ran(f"{MODEL}; each joins with 1"),
+        seconds=seconds,
+        spread=spread,
+        left=left,
     )
 
 
@@ -130,8 +110,13 @@ def _figure(times: list[float], series: list[list[float]], joined_s: float, want
     panel = figure.panel
     panel.rule("x", joined_s, colour="#999999", dash="--", width=0.6)
     for index, values in enumerate(series):
-        panel.line(times[::10], values[::10], dash="-" if index < len(COLOURS) else "--",
-                   colour=COLOURS[index % len(COLOURS)], label=f"species {index + 1}")  # fmt: skip
+        panel.line(
+            times[::10],
+            values[::10],
+            dash="-" if index < len(COLOURS) else "--",
+            colour=COLOURS[index % len(COLOURS)],
+            label=f"species {index + 1}",
+        )
     later = [time for time in along(times[-1]) if time >= joined_s]
     dashes(panel, later, [wanted] * len(later), "limit of equation 7")
     panel.y.low = 0.0

@@ -49,10 +49,12 @@ def _computed(**constants: Any) -> Callable[[], list[Claim]]:  # noqa: ANN401 pa
 MUTANTS = (
     Mutant("reno", "Reno in place of the proposed mechanism", control=_without),
     Mutant("gamma-0.3", "gamma = 0.3", control=_own(gamma=0.3)),
+    Mutant("gamma-0.8", "gamma = 0.8", control=_own(gamma=0.8)),
     Mutant("epsilon-0.05", "epsilon = 0.05", control=_own(epsilon=0.05)),
     Mutant("others-vegas", "Vegas in place of the five others", control=_others),
     Mutant("others-reno", "Reno in place of the four others", control=_all_reno),
     Mutant("scalable", "Scalable in place of Reno", control=_swapped),
+    Mutant("model-gamma-0.8", "the model with gamma = 0.8", computed=_computed(gamma=0.8)),
     Mutant("model-gamma-1.1", "the model with gamma = 1.1", computed=_computed(gamma=1.1)),
     Mutant("model-gamma-0", "the model without competition, gamma = 0", computed=_computed(gamma=0.0)),
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from selfclock.papers.agents import SACK
-from selfclock.papers.inline_measurement.verdicts import ADAPTED_AFTER_S
+from selfclock.papers.inline_measurement.marks import ADAPTED_AFTER_S
 from selfclock.scenario.build import Path
 from selfclock.scenario.flow import Background, Flow
 from selfclock.scenario.link import Link

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim
 from selfclock.page_parts import Table
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.declared import Ran
 from selfclock.papers.inline_measurement.behaviour import name_of
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.mechanisms import MECHANISMS
 from selfclock.papers.inline_measurement.network import (
     BDP_PACKETS,
@@ -22,11 +22,12 @@ from selfclock.papers.inline_measurement.network import (
     sender,
     udp_at,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
-    from selfclock.papers.inline_measurement.behaviour import Runs
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
+    from selfclock.result import Result
     from selfclock.scenario import Scenario
 
 
@@ -36,7 +37,7 @@ class Row:
 
     algorithm: str
     udp: bool
-    mbps: tuple[float, float, float, float]
+    mbps: tuple[float, ...]
     cuts: int
     drops: int
     mean_queue: float
@@ -80,85 +81,19 @@ def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
     """Compare row by row."""
     claims, lines = [], []
     for row in ROWS:
-        result = runs[row.scenario]
-        series = flow_series(result)
-        mbps = [
-            1000 * goodput_gbps(series, max(begin, 0.1 * scale), end) * (end - max(begin, 0.1 * scale)) / (end - begin)
-            for begin, end, _ in periods(scale)
-        ]
-        flow = result.summary["flows"][0]
-        cuts = flow["fast_retransmits"] + flow["timeouts"]
-        mean_queue = mean_between(link_series(result), "queue_packets", 0.0, SECONDS * scale)
-        off = max(abs(own / theirs - 1) for own, theirs in zip(mbps, row.mbps, strict=True))
-        queue_off = abs(mean_queue / row.mean_queue - 1)
-        name = f"{row.algorithm}{'-udp' if row.udp else ''}"
-        says = f"{row.algorithm}, {'beside UDP' if row.udp else 'alone'}"
-        variant = (
-            f"{_MECHANISMS[row.algorithm].variant}; no coalescing; buffer counted in "
-            f"packets{'; UDP of 1500 B' if row.udp else ''}"
-        )
-        where = "ns-2.35, not in the thesis"
-        claims += [
-            Claim(
-                PAPER,
-                f"ns2-{name}-goodput",
-                where,
-                says=f"{says}: goodput of each period",
-                printed=" / ".join(f"{value:g}" for value in row.mbps),
-                measured=" / ".join(f"{value:.0f}" for value in mbps),
-                verdict=verdicts.at_most(off, verdicts.GOODPUT_TOLERANCE),
-                note=f"Mbit/s. The largest difference is {off:.1%}.",
-                of="oracle",
-                criterion="2 % in every period; direction 4 %. A recovery in which nothing new is sent for two round "
-                "trips is 0.2 s of a period of 15 s, 1.3 %",
-                variant=variant,
-                figure="" if row.udp else "figure-6a",
-                scenarios=(row.scenario,),
-            ),
-            Claim(
-                PAPER,
-                f"ns2-{name}-queue",
-                where,
-                says=f"{says}: mean queue",
-                printed=row.mean_queue,
-                measured=round(mean_queue),
-                verdict=verdicts.at_most(queue_off, verdicts.MEAN_QUEUE_TOLERANCE),
-                note=f"{queue_off:.1%} apart.",
-                unit="packets",
-                of="oracle",
-                criterion="10 %; direction 20 %. Less than one cut takes from the window: an eighth with Scalable, a "
-                "half with the others",
-                variant=variant,
-                figure="" if row.udp else "figure-6c",
-                scenarios=(row.scenario,),
-            ),
-            Claim(
-                PAPER,
-                f"ns2-{name}-cuts",
-                where,
-                says=f"{says}: cuts of the window",
-                printed=row.cuts,
-                measured=cuts,
-                verdict="reproduced" if abs(cuts - row.cuts) <= verdicts.CUTS_TOLERANCE else "not reproduced",
-                note=f"Fast retransmits and timeouts; {row.drops} and {drops(result)} drops.",
-                of="oracle",
-                criterion="one more or less: the end of the run may fall before or after a cut",
-                variant=variant,
-                figure="" if row.udp else "figure-6b",
-                scenarios=(row.scenario,),
-            ),
-        ]
+        own = _measured(row, runs[row.scenario], scale)
+        claims += _claims(row, own)
         lines.append(
             [
-                says,
+                f"{row.algorithm}, {'beside UDP' if row.udp else 'alone'}",
                 " / ".join(f"{value:g}" for value in row.mbps),
-                " / ".join(f"{value:.0f}" for value in mbps),
+                " / ".join(f"{value:.0f}" for value in own.mbps),
                 str(row.cuts),
-                str(cuts),
+                str(own.cuts),
                 f"{row.drops:,}",
-                f"{drops(result):,}",
+                f"{own.drops:,}",
                 f"{row.mean_queue:,.0f}",
-                f"{mean_queue:,.0f}",
+                f"{own.mean_queue:,.0f}",
             ]
         )
     grid = Table(
@@ -179,3 +114,43 @@ def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
         lines,
     )
     return claims, [grid]
+
+
+def _measured(row: Row, result: Result, scale: float) -> Row:
+    """Return the same figures of a run here."""
+    series = flow_series(result)
+    # The first sample has no rate.
+    spans = [(max(begin, 0.1 * scale), end, end - begin) for begin, end, _ in periods(scale)]
+    mbps = [1000 * goodput_gbps(series, begin, end) * (end - begin) / whole for begin, end, whole in spans]
+    flow = result.summary["flows"][0]
+    return replace(
+        row,
+        mbps=tuple(mbps),
+        cuts=flow["fast_retransmits"] + flow["timeouts"],
+        drops=drops(result),
+        mean_queue=mean_between(link_series(result), "queue_packets", 0.0, SECONDS * scale),
+    )
+
+
+def _claims(row: Row, own: Row) -> list[Claim]:
+    name = f"{row.algorithm}{'-udp' if row.udp else ''}"
+    udp = "; UDP of 1500 B" if row.udp else ""
+    variant = f"{_MECHANISMS[row.algorithm].variant}; no coalescing; buffer counted in packets{udp}"
+    ran = Ran(variant, (row.scenario,))
+    return [
+        CLAIMS(
+            f"ns2-{name}-goodput",
+            ran,
+            mbps=own.mbps,
+            theirs=row.mbps,
+            off=max(abs(mine / theirs - 1) for mine, theirs in zip(own.mbps, row.mbps, strict=True)),
+        ),
+        CLAIMS(
+            f"ns2-{name}-queue",
+            ran,
+            printed=row.mean_queue,
+            queue=own.mean_queue,
+            off=abs(own.mean_queue / row.mean_queue - 1),
+        ),
+        CLAIMS(f"ns2-{name}-cuts", ran, printed=row.cuts, cuts=own.cuts, theirs=row, drops=own.drops),
+    ]

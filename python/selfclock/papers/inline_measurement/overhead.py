@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.claims import Claim
 from selfclock.page_parts import Table
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.declared import Ran
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.mechanisms import ESTIMATORS, PROPOSED, RENO, Estimator
 from selfclock.papers.inline_measurement.network import (
     FIGURE_7,
@@ -21,12 +21,11 @@ from selfclock.papers.inline_measurement.network import (
     sender,
     udp_at,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.series import flow_series
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -37,8 +36,6 @@ UDP = 0.4
 #: Results are counted in samples at this interval, a thirtieth of the round-trip time, over the
 #: last seconds.
 SAMPLE_S, COUNT_S, COUNT_FROM_S = 0.002, 10.0, 4.0
-#: "The same performance": throughput within 1 %.
-SAME = 0.01
 LOADS = {"alone": None, "beside-udp": [(time, RATE - free / RATE_GBPS) for time, free in FIGURE_7]}
 
 
@@ -79,71 +76,9 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
     return made
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Table]]:
     """Judge both."""
-    claims, rows = [], []
-    begin, end = STARTED_S * scale, SECONDS * scale
-    for estimator in ESTIMATORS:
-        differences = []
-        for load in LOADS:
-            bare, own = (runs[_name(each, load)] for each in (None, estimator))
-            without, measured = (goodput_gbps(flow_series(run), begin, end) for run in (bare, own))
-            differences.append(measured / without - 1)
-            rows.append(
-                [
-                    f"{load.replace('-', ' ').replace('udp', 'UDP')}, ICIM {estimator.label}",
-                    f"{without:.4f}",
-                    f"{measured:.4f}",
-                    f"{differences[-1]:+.2%}",
-                    str(drops(bare)),
-                    str(drops(own)),
-                ]
-            )
-        worst = max(differences, key=abs)
-        claims.append(
-            Claim(
-                PAPER,
-                "same-as-reno",
-                "section 1, of reference 13",
-                says="Reno that measures with ICIM is as good as Reno",
-                printed="TCP with ICIM can transmit data with the same performance as Reno TCP",
-                measured=f"{worst:+.2%}",
-                verdict=verdicts.at_most(abs(worst), SAME),
-                note="Goodput from 5 to 100 s, the larger difference of alone and beside UDP: "
-                f"{', '.join(f'{each:+.2%}' for each in differences)}. The set-up of reference 13 is not in the "
-                "thesis.",
-                criterion="our criterion: within 1 % of Reno without it; direction within 2 %",
-                readings=(estimator.reading,),
-                variant=f"reno, {estimator.text}; 1 Gbit/s, rates a fifth of figure 7's, buffer of 5000 packets, "
-                "NICs coalesce for 100 us",
-                scenarios=tuple(_name(each, load) for load in LOADS for each in (None, estimator)),
-            )
-        )
-    for estimator in ESTIMATORS:
-        run = runs[f"results{estimator.suffix}"]
-        trips, results = trips_per_result(run, scale)
-        off = _off(run, scale)
-        claims.append(
-            Claim(
-                PAPER,
-                "results-per-rtt",
-                "section 2.1.3",
-                says="a result in every 1 to 4 round trips",
-                printed="one result per 1–4 RTTs",
-                measured=round(trips, 1) if results else "none",
-                verdict="not reproduced"
-                if not results or off > verdicts.ESTIMATE_TOLERANCE
-                else verdicts.at_most(trips, 4),
-                note=f"The median A is {off:.0%} off. {results} times another A, {COUNT_FROM_S:g} to {COUNT_S:g} s; "
-                "the pause Q between measurements, of which the thesis has no length, is our choice of one round trip.",
-                unit="RTT",
-                criterion="our criterion: a new A every 4 smoothed round-trip times or more often, and the "
-                f"median within {verdicts.ESTIMATE_TOLERANCE:.0%} of what is available; direction up to 8",
-                readings=(estimator.reading,),
-                variant=f"lotka-volterra, {estimator.text}; 1 Gbit/s, 0.4 Gbit/s of UDP",
-                scenarios=(f"results{estimator.suffix}",),
-            )
-        )
+    rows = [_row(runs, estimator, load, scale) for estimator in ESTIMATORS for load in LOADS]
     grid = Table(
         "Reno with ICIM",
         "Goodput from 5 to 100 s, Gbit/s; 1 Gbit/s, alone and beside a fifth of figure 7's UDP.",
@@ -151,7 +86,53 @@ def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim
         rows,
         texts=1,
     )
-    return claims, [grid]
+    same = [_same(runs, estimator, scale) for estimator in ESTIMATORS]
+    return [*same, *(_results(runs, estimator, scale) for estimator in ESTIMATORS)], [grid]
+
+
+def _goodputs(runs: Runs, estimator: Estimator, load: str, scale: float) -> tuple[float, float]:
+    """Return the goodput without and with ICIM, Gbit/s."""
+    without, own = (
+        goodput_gbps(flow_series(runs[_name(each, load)]), STARTED_S * scale, SECONDS * scale)
+        for each in (None, estimator)
+    )
+    return without, own
+
+
+def _row(runs: Runs, estimator: Estimator, load: str, scale: float) -> list[str]:
+    without, own = _goodputs(runs, estimator, load, scale)
+    return [
+        f"{load.replace('-', ' ').replace('udp', 'UDP')}, ICIM {estimator.label}",
+        f"{without:.4f}",
+        f"{own:.4f}",
+        f"{own / without - 1:+.2%}",
+        *(str(drops(runs[_name(each, load)])) for each in (None, estimator)),
+    ]
+
+
+def _same(runs: Runs, estimator: Estimator, scale: float) -> Claim:
+    goodputs = [_goodputs(runs, estimator, load, scale) for load in LOADS]
+    differences = [own / without - 1 for without, own in goodputs]
+    worst = max(differences, key=abs)
+    variant = (
+        f"reno, {estimator.text}; 1 Gbit/s, rates a fifth of figure 7's, buffer of 5000 packets, NICs coalesce for "
+        "100 us"
+    )
+    names = tuple(_name(each, load) for load in LOADS for each in (None, estimator))
+    ran = Ran(variant, names, (estimator.reading,))
+    return CLAIMS("same-as-reno", ran, worst=worst, differences=differences, off=abs(worst))
+
+
+def _results(runs: Runs, estimator: Estimator, scale: float) -> Claim:
+    name = f"results{estimator.suffix}"
+    trips, results = trips_per_result(runs[name], scale)
+    return CLAIMS(
+        "results-per-rtt",
+        Ran(f"lotka-volterra, {estimator.text}; 1 Gbit/s, 0.4 Gbit/s of UDP", (name,), (estimator.reading,)),
+        off=_off(runs[name], scale),
+        results=results,
+        trips=trips if results else None,
+    )
 
 
 def _off(run: Result, scale: float) -> float:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from selfclock import style
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import COLOURS, dashes, label_sides
-from selfclock.papers.inline_measurement import ambiguities, verdicts
+from selfclock.papers.inline_measurement import ambiguities
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.drawings import changes, queue, window
 from selfclock.papers.inline_measurement.mechanisms import (
     BYTES,
@@ -38,13 +39,12 @@ from selfclock.papers.inline_measurement.network import (
     sender,
     udp_at,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.series import flow_series, link_series, mean_between
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
+    from selfclock.claims import Claim
     from selfclock.figure import Panel
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -53,6 +53,8 @@ if TYPE_CHECKING:
 SCALE = 10.0
 GAMMAS = (0.3, 0.5, 0.7, 0.8, 0.9)
 EPSILONS = (0.5, 1.0, 1.95, 4.0, 8.0)
+#: A window has converged that is this close to equation 14.
+CONVERGED = 0.05
 TENTH = "a tenth of the thesis's rates and buffer (0.5 Gbit/s)"
 LARGE = "-1500"
 
@@ -151,30 +153,23 @@ def _exact_k(scale: float) -> list[Scenario]:
     ]
 
 
-def _exact_k_claim(runs: Mapping[str, Result], estimator: Estimator, scale: float) -> Claim:
+def _exact_k_claim(runs: Runs, estimator: Estimator, scale: float) -> Claim:
     name = f"exact-k{estimator.suffix}"
     series = flow_series(runs[name])
     off = []
     for begin, end, free in periods(scale):
         last = min(10.0 * scale, (end - begin) / 2)
         off.append(mean_between(series, "cwnd_bytes", end - last, end) / 1460 / (limit_packets(free) / SCALE) - 1)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "exact-k",
-        "equation 14 with the true K; reference 10 assumed it",
-        says="with K given, the window follows what is available",
-        printed=None,
-        measured=", ".join(f"{each:+.0%}" for each in off),
-        verdict=verdicts.at_most(max(map(abs, off)), verdicts.MODEL_TOLERANCE),
-        note="Mean window of the last 10 s of each period, 3, 4, 3 and 2 tenths of the thesis's Gbit/s, over equation "
-        "14. With ICIM as printed A is measured above K, where it is held, and the window is K tau whatever UDP takes."
-        if estimator is PRINTED
-        else "Mean window of the last 10 s of each period over equation 14.",
-        of="own",
-        readings=(estimator.reading,),
-        criterion="within 5 % in every period; direction within 10 %",
-        variant=f'lotka-volterra, {estimator.text}; physical = "oracle"; {BYTES.text}; {TENTH}',
-        scenarios=(name,),
+        Ran(
+            f'lotka-volterra, {estimator.text}; physical = "oracle"; {BYTES.text}; {TENTH}',
+            (name,),
+            (estimator.reading,),
+        ),
+        printed_form=estimator is PRINTED,
+        off=off,
+        worst=max(map(abs, off)),
     )
 
 
@@ -189,7 +184,7 @@ def settling_s(result: Result, scale: float = 1.0) -> float:
     return float(reached["time_s"][0] - begin) / scale if len(reached) else float("inf")
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration]]:
     """Judge the sweeps."""
     claims = []
     for sweep in sweeps():
@@ -210,38 +205,17 @@ def _gamma(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
     off = max(abs(own / limit - 1) for own, limit in zip(windows, wanted, strict=True))
     queues = _queues(results, scale)
     return [
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-8-limit",
-            "section 4.2.1, equation 14",
-            says="the window converges to {(1 - gamma) K + gamma A} tau",
-            printed=f"{', '.join(f'{each:.0f}' for each in wanted)} packets, from equation 14",
-            measured=f"{', '.join(f'{each:.0f}' for each in windows)} packets",
-            verdict=verdicts.at_most(off, verdicts.MODEL_TOLERANCE),
-            note=f"Mean window, 50 to 70 s; {off:.1%} off at most. The limit is the fixed point of the window's own "
-            "rule for A and K as measured, so what this judges is the measurement.",
-            criterion="our criterion: within 5 % for every gamma; direction within 10 %",
-            readings=sweep.readings,
-            variant=sweep.text,
-            figure="figure-8",
-            scenarios=sweep.names,
+            Ran(sweep.text, sweep.names, sweep.readings),
+            off=off,
+            wanted=wanted,
+            windows=windows,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-9-queue",
-            "section 4.2.1, figure 9",
-            says="as gamma decreases the queue becomes larger",
-            printed="The converged window size increases as γ decrease, then the queue size of the bottleneck link "
-            "becomes larger",
-            measured=", ".join(f"{each:.0f}" for each in queues),
-            verdict=verdicts.order(queues, rising=False),
-            note="Mean queue, 50 to 70 s, packets, UDP's among them.",
-            unit="packets",
-            criterion="our criterion: 5 % larger with every step; direction: from the largest to the smallest gamma",
-            readings=sweep.readings,
-            variant=sweep.text,
-            figure="figure-9",
-            scenarios=sweep.names,
+            Ran(sweep.text, sweep.names, sweep.readings),
+            queues=queues,
         ),
         _loss(sweep, results),
     ]
@@ -249,21 +223,12 @@ def _gamma(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
 
 def _loss(sweep: Sweep, results: list[Result]) -> Claim:
     lost = [drops(result) for result in results]
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-9-loss",
-        "section 4.2.1",
-        says="a small gamma causes packet losses when little is available",
-        printed="when the available bandwidth is small, the performance ... deteriorates because of causing packet "
-        "losses; γ close to 0.9 is recommended",
-        measured=", ".join(str(each) for each in lost),
-        verdict="reproduced" if lost[0] > lost[-1] == 0 else "direction" if lost[0] > lost[-1] else "not reproduced",
-        note="Drops, UDP's among them.",
-        criterion="our criterion: drops at the smallest gamma, none at 0.9; direction: more at the smallest",
-        readings=(*sweep.readings, sweep.udp),
-        variant=sweep.text,
-        figure="figure-9",
-        scenarios=sweep.names,
+        Ran(sweep.text, sweep.names, (*sweep.readings, sweep.udp)),
+        lost=lost,
+        smallest=lost[0],
+        usual=lost[-1],
     )
 
 
@@ -271,49 +236,23 @@ def _epsilon(sweep: Sweep, results: list[Result], scale: float) -> list[Claim]:
     times = [settling_s(result, scale) for result in results]
     wanted = limit_packets(FIGURE_7[1][1]) / SCALE
     off = max(abs(own / wanted - 1) for own in _windows(results, scale))
-    converges = off <= verdicts.MODEL_TOLERANCE
+    converges = off <= CONVERGED
     queues = _queues(results, scale)
     usual = statistics.median(queues)
     return [
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-10-speed",
-            "section 4.2.2, figure 10",
-            says="as epsilon becomes larger the window converges faster",
-            printed="as ϵ becomes larger, the window size converges faster",
-            measured=", ".join(f"{time:.1f}" for time in times),
-            verdict=verdicts.order(times, rising=False) if converges else "not reproduced",
-            note="Time for 90 % of the way to the new limit after the increase at 30 s. "
-            + (
-                f"The windows come to equation 14 within {off:.1%}."
-                if converges
-                else f"The windows are up to {off:.0%} away from equation 14 at the end: there is nothing that they "
-                "converge to."
-            ),
-            unit="s",
-            criterion="our criterion: every window within 5 % of equation 14 from 50 to 70 s, and 5 % faster with "
-            "every step; direction: faster from the smallest to the largest epsilon",
-            readings=sweep.readings,
-            variant=sweep.text,
-            figure="figure-10",
-            scenarios=sweep.names,
+            Ran(sweep.text, sweep.names, sweep.readings),
+            off=off,
+            converges=converges,
+            times=times,
         ),
-        Claim(
-            PAPER,
+        CLAIMS(
             "figure-11-queue",
-            "section 4.2.2, figure 11",
-            says="the queue does not become larger when epsilon becomes greater",
-            printed="the queue length does not become larger when ϵ become greater",
-            measured=", ".join(f"{each:.0f}" for each in queues),
-            verdict=verdicts.at_most(max(queues[2:]) / max(usual, 1e-9) - 1, verdicts.QUEUE_TOLERANCE),
-            note="Mean queue, 50 to 70 s, packets, UDP's among them."
-            + ("" if converges else " The link is not full, which says nothing in favour of the print."),
-            unit="packets",
-            criterion="our criterion: for epsilon from 1.95 at most 20 % above the median; direction 40 %",
-            readings=sweep.readings,
-            variant=sweep.text,
-            figure="figure-11",
-            scenarios=sweep.names,
+            Ran(sweep.text, sweep.names, sweep.readings),
+            converges=converges,
+            queues=queues,
+            excess=max(queues[2:]) / max(usual, 1e-9) - 1,
         ),
     ]
 
@@ -326,7 +265,7 @@ def _queues(results: list[Result], scale: float) -> list[float]:
     return [mean_between(link_series(result), "queue_packets", 50 * scale, 70 * scale) for result in results]
 
 
-def _figures(runs: Mapping[str, Result]) -> list[Illustration]:
+def _figures(runs: Runs) -> list[Illustration]:
     made = []
     for number, parameter, values, what in (
         (8, "gamma", GAMMAS, "window"),
@@ -353,7 +292,7 @@ def _figures(runs: Mapping[str, Result]) -> list[Illustration]:
     return made
 
 
-def _figure(runs: Mapping[str, Result], parameter: str, values: tuple[float, ...], what: str) -> Figure:
+def _figure(runs: Runs, parameter: str, values: tuple[float, ...], what: str) -> Figure:
     figure = Figure(2, 2, height=5.6, same_y=True)
     label_sides(figure, "time (s)", f"{what}\n(1000 packets)")
     for row, estimator in zip(figure.panels, ESTIMATORS, strict=True):

@@ -6,10 +6,22 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim
 from selfclock.page_parts import Table
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.declared import Ran
 from selfclock.papers.inline_measurement.behaviour import SHORT_S, empty_rtt_s, name_of
+from selfclock.papers.inline_measurement.declared import CLAIMS
+from selfclock.papers.inline_measurement.marks import (
+    ADAPTED,
+    ALMOST_NO_LOSS,
+    BAD,
+    FAIR,
+    GOOD,
+    mark_delay,
+    mark_loss,
+    mark_parameters,
+    mark_response,
+    mark_throughput,
+)
 from selfclock.papers.inline_measurement.mechanisms import (
     CORRECTED,
     MECHANISMS,
@@ -29,13 +41,13 @@ from selfclock.papers.inline_measurement.network import (
     part_of_available,
     periods,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.series import flow_series, mean_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from selfclock.papers.inline_measurement.behaviour import Runs
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
 
 #: "Superior": throughput at most this fraction below the best, and a queue this many times shorter
@@ -58,11 +70,11 @@ class Column:
     def marks(self) -> list[str]:
         """Our marks, in the order of `ROWS`."""
         return [
-            verdicts.mark_throughput(self.throughput),
-            verdicts.mark_loss(self.loss),
-            verdicts.mark_parameters(self.mechanism.path_parameters),
-            verdicts.mark_delay(self.delay),
-            verdicts.mark_response(self.response_s),
+            mark_throughput(self.throughput),
+            mark_loss(self.loss),
+            mark_parameters(self.mechanism.path_parameters),
+            mark_delay(self.delay),
+            mark_response(self.response_s),
         ]
 
     @property
@@ -125,7 +137,7 @@ def response_s(result: Result, scale: float) -> float | None:
     begin, end, free = periods(scale)[1]
     series, start = flow_series(result), begin
     while start + scale <= end + 1e-9:
-        if goodput_gbps(series, start, start + scale) >= (1 - verdicts.ADAPTED) * free:
+        if goodput_gbps(series, start, start + scale) >= (1 - ADAPTED) * free:
             return (start - begin) / scale
         start += scale / 2
     return None
@@ -149,22 +161,13 @@ def _marks(columns: Sequence[Column], variant: Variant) -> Claim:
     own = sum(mark == printed for mark, printed in zip(columns[0].marks, columns[0].mechanism.marks, strict=True))
     settings = ROWS.index("parameter settings")
     defined = sum(column.marks[settings] != column.mechanism.marks[settings] for column in columns)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "table-1",
-        "table 1",
-        says="marks of six mechanisms in five of the table's six rows",
-        printed=f"{len(pairs)} marks (of 37: the seven of the row 'ease of process' are not judged)",
-        measured=f"{same} the same",
-        verdict=verdicts.share_of_cells(same, len(pairs)),
-        note=f"The thesis gives no thresholds. {own} of 5 marks of the proposed mechanism are the same; {defined} of "
-        f"the {len(pairs) - same} others are in the row 'parameter settings', which counts parameters in segments.",
-        criterion="our criterion: every mark the same by the thresholds under the table, which were set before the "
-        "runs; direction from two thirds of them",
-        readings=variant.readings,
-        variant=_variant(variant),
-        figure="figure-7a",
-        scenarios=_scenarios(variant),
+        Ran(_variant(variant), _scenarios(variant), variant.readings),
+        same=same,
+        own=own,
+        defined=defined,
+        others=len(pairs) - same,
     )
 
 
@@ -175,28 +178,17 @@ def _superior(columns: Sequence[Column], variant: Variant) -> Claim:
     quickest = min(others, key=lambda column: column.delay)
     held = (
         own.throughput >= first.throughput - THROUGHPUT_SLACK,
-        own.loss < verdicts.ALMOST_NO_LOSS and own.loss <= cleanest.loss,
+        own.loss < ALMOST_NO_LOSS and own.loss <= cleanest.loss,
         own.delay * SHORTER <= quickest.delay,
     )
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "table-1-superior",
-        "section 5",
-        says="it is superior to the others in throughput and queue, with almost no loss",
-        printed="superior to other existing TCP congestion control mechanisms, in terms of enough throughput and small "
-        "queue length ..., whereas almost no packet loss occurs",
-        measured=f"{sum(held)} of 3",
-        verdict=verdicts.all_of(*held),
-        note=f"Throughput {own.throughput:.3f}, best of the others {first.mechanism.label} {first.throughput:.3f}; "
-        f"loss rate {own.loss:.1e}, least {cleanest.mechanism.label} {cleanest.loss:.1e}; queueing delay "
-        f"{own.delay:.3f} RTT, shortest {quickest.mechanism.label} {quickest.delay:.3f}. The lower throughput and the "
-        "higher loss and delay of figures 6 and 7, as in table 1.",
-        criterion="our criterion: throughput at most 0.01 below the best of the others, loss rate below 1e-4 and no "
-        "higher than theirs, queueing delay at most half of the shortest of theirs; direction: some of the three",
-        readings=variant.readings,
-        variant=_variant(variant),
-        figure="figure-7a",
-        scenarios=_scenarios(variant),
+        Ran(_variant(variant), _scenarios(variant), variant.readings),
+        held=sum(held),
+        own=own,
+        first=first,
+        cleanest=cleanest,
+        quickest=quickest,
     )
 
 
@@ -206,14 +198,14 @@ def best_thresholds(values: Sequence[float], marks: Sequence[str], *, rising: bo
     best, cuts = -1, (0, 0)
     for good in range(len(values) + 1):
         for fair in range(good, len(values) + 1):
-            given = [verdicts.GOOD] * good + [verdicts.FAIR] * (fair - good) + [verdicts.BAD] * (len(values) - fair)
+            given = [GOOD] * good + [FAIR] * (fair - good) + [BAD] * (len(values) - fair)
             same = sum(mark == marks[at] for mark, at in zip(given, order, strict=True))
             if same > best:
                 best, cuts = same, (good, fair)
     word = "from" if rising else "to"
     told = [
         f"{mark} {word} {values[order[cut - 1]]:.2g}"
-        for mark, cut, before in ((verdicts.GOOD, cuts[0], 0), (verdicts.FAIR, cuts[1], cuts[0]))
+        for mark, cut, before in ((GOOD, cuts[0], 0), (FAIR, cuts[1], cuts[0]))
         if cut > before
     ]
     return best, ", ".join(told) or "none"

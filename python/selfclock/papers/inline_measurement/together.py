@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import statistics
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from selfclock.claims import Claim
 from selfclock.figure import Figure
 from selfclock.page_parts import Illustration, Table
+from selfclock.papers.declared import Ran
 from selfclock.papers.drawing import COLOURS, along, dashes, label_sides
-from selfclock.papers.inline_measurement import verdicts
+from selfclock.papers.inline_measurement.declared import CLAIMS
 from selfclock.papers.inline_measurement.mechanisms import CORRECTED
 from selfclock.papers.inline_measurement.network import (
     COALESCING,
@@ -23,7 +24,6 @@ from selfclock.papers.inline_measurement.network import (
     sender,
     udp_at,
 )
-from selfclock.papers.inline_measurement.verdicts import PAPER
 from selfclock.scenario.link import Change
 from selfclock.scenario.quantity import s
 from selfclock.series import flow_series, jain, link_series, mean_between
@@ -31,6 +31,8 @@ from selfclock.series import flow_series, jain, link_series, mean_between
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
     from selfclock.scenario.flow import Background, Flow
@@ -79,38 +81,71 @@ def measured_limit(number: int, gamma: float = GAMMA) -> float:
     return number * (1 - gamma) + gamma
 
 
+@dataclass(frozen=True)
+class Group:
+    """Connections that join one after another, paced or not."""
+
+    number: int
+    gain: float | None
+
+    @property
+    def name(self) -> str:
+        """Name of its run."""
+        return f"{self.number}-together{'' if self.gain is None else '-paced'}"
+
+    @property
+    def label(self) -> str:
+        """For readers."""
+        return f"{self.number} connections{'' if self.gain is None else ', spaced'}"
+
+
+GROUPS = [Group(number, gain) for gain in PACING for number in NUMBERS]
+_ROUND_TRIPS = "round-trip-times"
+
+
+def _beside(algorithm: str) -> str:
+    return f"beside-{algorithm}"
+
+
+def _k_error(error: float) -> str:
+    return f"k-error-{error:g}"
+
+
+def _path(label: str) -> str:
+    return f"path-{label.replace(' ', '-')}"
+
+
+def _sharing_name(gamma: float, join_s: float) -> str:
+    return f"sharing-gamma-{gamma:g}-from-{join_s:g}"
+
+
 def scenarios(scale: float = 1.0) -> list[Scenario]:
     """Return every run."""
     own = [sender(OWN)]
     made = [
         _scenario(
-            f"{number}-together{'' if gain is None else '-paced'}",
-            [sender(OWN, start_s=JOIN_S * scale * i) for i in range(number)],
+            group.name,
+            [sender(OWN, start_s=JOIN_S * scale * i) for i in range(group.number)],
             SECONDS,
             scale,
-            gain=gain,
+            gain=group.gain,
         )
-        for gain in PACING
-        for number in NUMBERS
+        for group in GROUPS
     ]
-    made += [_scenario(f"beside-{name}", [*own, sender(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
-    made.append(_scenario("round-trip-times", [sender(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
+    made += [_scenario(_beside(name), [*own, sender(name)], BESIDE_SECONDS, scale) for name in BESIDE.values()]
+    made.append(_scenario(_ROUND_TRIPS, [sender(OWN, rtt_ms=rtt) for rtt in RTTS_MS], SECONDS, scale))
     for error in K_ERRORS:
         rate = f"{RATE_GBPS * (1 + error):g} Gbps"
         control = {**OWN, "physical": "oracle", "physical_rate": rate}
-        made.append(
-            _scenario(f"k-error-{error:g}", [sender(control)], SECONDS, scale, udp_at(((0.0, RATE_GBPS * K_LOAD),)))
-        )
+        made.append(_scenario(_k_error(error), [sender(control)], SECONDS, scale, udp_at(((0.0, RATE_GBPS * K_LOAD),))))
     for label, (change, _) in CHANGES.items():
-        changes = [Change(s(CHANGE_S * scale), **change)]
-        made.append(_scenario(f"path-{label.replace(' ', '-')}", own, SECONDS, scale, changes=changes))
+        made.append(_scenario(_path(label), own, SECONDS, scale, changes=[Change(s(CHANGE_S * scale), **change)]))
     for gamma in SHARING_GAMMAS:
         control = {**OWN, "gamma": gamma}
         first = sender(control, transport={"initial_ssthresh": f"{PRODUCT} segments"})
         for join in SHARING_JOINS_S:
             late = sender(control, start_s=join * scale, transport={"initial_ssthresh": SHARING_SSTHRESH})
-            name = f"sharing-gamma-{gamma:g}-from-{join:g}"
-            made.append(_scenario(name, [first, late], SHARING_S, scale, gain=PACING[1]))
+            made.append(_scenario(_sharing_name(gamma, join), [first, late], SHARING_S, scale, gain=PACING[1]))
     return made
 
 
@@ -151,131 +186,105 @@ def _windows(result: Result, begin: float, end: float) -> float:
     return total
 
 
-def findings(runs: Mapping[str, Result], scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
+def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
     """Judge what the theory predicts, and report the rest."""
-    results = [runs[made.name] for made in scenarios(scale)]
-    claims, rows = [], []
-    begin, end = SKIPPED_S * scale, SECONDS * scale
-    where = "equation 8 with a measured A; section 5, future work"
-    groups = [(number, gain) for gain in PACING for number in NUMBERS]
-    for (number, gain), result in zip(groups, results, strict=False):
-        paced, how = ("", "") if gain is None else ("-paced", ", spaced")
-        shares, windows = _shares(result, begin, end), _windows(result, begin, end)
-        wanted = measured_limit(number)
-        variant = f"{VARIANT}; {'no pacing' if gain is None else f'pacing_gain = {gain:g}'}"
-        index = jain(shares) or 0.0
-        claims += [
-            Claim(
-                PAPER,
-                f"together-{number}{paced}",
-                where,
-                says=f"the windows of {number} connections{how} sum to n (1 - gamma) + gamma products",
-                printed=round(wanted, 3),
-                measured=round(windows, 3),
-                verdict=verdicts.within(windows, wanted, verdicts.MODEL_TOLERANCE),
-                note="On a full link K - A, what the others carry, is (1 - 1/n) K, so equation 14 gives each 1 - gamma "
-                f"+ gamma/n products. Throughput together {sum(shares):.3f} of the link, {drops(result)} drops.",
-                unit="products",
-                of="own",
-                criterion="within 5 %; direction within 10 %",
-                variant=variant,
-                figure="together",
-                scenarios=(result.scenario.name,),
-            ),
-            Claim(
-                PAPER,
-                f"together-{number}{paced}-fair",
-                where,
-                says=f"{number} connections{how} share equally",
-                printed=None,
-                measured=round(index, 3),
-                verdict=verdicts.at_least(index, 0.95),
-                note=f"From {SKIPPED_S:g} to {SECONDS:g} s.",
-                of="own",
-                criterion="Jain's index 0.95 or more; direction from 0.9",
-                variant=variant,
-                figure="together",
-                scenarios=(result.scenario.name,),
-            ),
-        ]
-        rows.append(
-            _row(
-                f"{number} together{how}",
-                result,
-                shares,
-                begin,
-                end,
-                f"sum of windows {windows:.3f} products, Jain {index:.3f}",
-            )
-        )
-    index = len(groups)
-    for label in BESIDE:
-        rows.append(
-            _row(
-                f"beside {label}",
-                results[index],
-                _shares(results[index], 20 * scale, BESIDE_SECONDS * scale),
-                20 * scale,
-                BESIDE_SECONDS * scale,
-                "the mechanism first",
-            )
-        )
-        index += 1
-    rows.append(
-        _row("round-trip times 60 and 120 ms", results[index], _shares(results[index], begin, end), begin, end, "")
-    )
-    index += 1
-    for error in K_ERRORS:
-        free = (1 - K_LOAD) * RATE_GBPS
-        note = f"{free / RATE_GBPS:.0%} of the link is available"
-        rows.append(_row(f"K {error:+.0%}", results[index], _shares(results[index], begin, end), begin, end, note))
-        index += 1
-    changed = []
-    for label, (_, rate) in CHANGES.items():
-        series = flow_series(results[index])
-        spans = ((-10, 0, RATE_GBPS), (0, 2, rate), (2, 5, rate), (5, 10, rate), (20, 30, rate))
-        parts = [
-            f"{goodput_gbps(series, (CHANGE_S + begin) * scale, (CHANGE_S + end) * scale) / link_gbps:.3f}"
-            for begin, end, link_gbps in spans
-        ]
-        queue = mean_between(link_series(results[index]), "queue_packets", (CHANGE_S + 20) * scale, SECONDS * scale)
-        changed.append([label, *parts, f"{queue:.0f}", str(drops(results[index]))])
-        index += 1
-    claims.append(_sharing(results[index:], scale))
-    path = Table(
-        "A path that changes",
-        f"One connection alone on {RATE_GBPS:g} Gbit/s; after {CHANGE_S:g} s the path becomes another. Throughput "
-        "over the link's rate.",
-        ["", "before", "0 to 2 s after", "2 to 5 s", "5 to 10 s", "20 to 30 s", "mean queue then", "drops"],
-        changed,
-    )
+    claims = [claim for group in GROUPS for claim in _group_claims(group, runs[group.name], scale)]
     grid = Table(
         "Several connections, and errors of K",
         f"{RATE_GBPS:g} Gbit/s, 60 ms, buffer of one product. From {SKIPPED_S:g} to {SECONDS:g} s; beside Reno and "
         f"CUBIC from 20 to {BESIDE_SECONDS:g} s. Errors of K: K is given, A is measured, 40 % load of UDP.",
         ["", "shares of the link", "together", "mean queue, packets", "drops", ""],
-        rows,
+        _rows(runs, scale),
     )
-    grouped, late = results[: len(groups)], results[index:]
-    return claims, [_together_illustration(groups, grouped), _sharing_illustration(late)], [grid, path]
+    path = Table(
+        "A path that changes",
+        f"One connection alone on {RATE_GBPS:g} Gbit/s; after {CHANGE_S:g} s the path becomes another. Throughput "
+        "over the link's rate.",
+        ["", "before", "0 to 2 s after", "2 to 5 s", "5 to 10 s", "20 to 30 s", "mean queue then", "drops"],
+        [_change_row(label, rate, runs[_path(label)], scale) for label, (_, rate) in CHANGES.items()],
+    )
+    return (
+        [*claims, _sharing(runs, scale)],
+        [_together_illustration(runs), _sharing_illustration(runs)],
+        [grid, path],
+    )
 
 
-def _together_illustration(groups: Sequence[tuple[int, float | None]], results: Sequence[Result]) -> Illustration:
+def _group_claims(group: Group, result: Result, scale: float) -> list[Claim]:
+    shares, windows, index = _of_group(result, scale)
+    wanted = measured_limit(group.number)
+    variant = f"{VARIANT}; {'no pacing' if group.gain is None else f'pacing_gain = {group.gain:g}'}"
+    ran = Ran(variant, (group.name,))
+    name = f"together-{group.number}{'' if group.gain is None else '-paced'}"
+    return [
+        CLAIMS(
+            name,
+            ran,
+            share=sum(shares),
+            drops=drops(result),
+            printed=round(wanted, 3),
+            wanted=wanted,
+            windows=windows,
+        ),
+        CLAIMS(f"{name}-fair", ran, index=index),
+    ]
+
+
+def _of_group(result: Result, scale: float) -> tuple[list[float], float, float]:
+    """Return the shares, the sum of the windows, and Jain's index."""
+    begin, end = SKIPPED_S * scale, SECONDS * scale
+    shares = _shares(result, begin, end)
+    return shares, _windows(result, begin, end), jain(shares) or 0.0
+
+
+def _rows(runs: Runs, scale: float) -> list[list[str]]:
+    begin, end = SKIPPED_S * scale, SECONDS * scale
+    rows = []
+    for group in GROUPS:
+        shares, windows, index = _of_group(runs[group.name], scale)
+        label = f"{group.number} together{'' if group.gain is None else ', spaced'}"
+        note = f"sum of windows {windows:.3f} products, Jain {index:.3f}"
+        rows.append(_row(label, runs[group.name], shares, begin, end, note))
+    others = [
+        (f"beside {label}", _beside(name), 20 * scale, BESIDE_SECONDS * scale, "the mechanism first")
+        for label, name in BESIDE.items()
+    ]
+    others.append(("round-trip times 60 and 120 ms", _ROUND_TRIPS, begin, end, ""))
+    note = f"{1 - K_LOAD:.0%} of the link is available"
+    others += [(f"K {error:+.0%}", _k_error(error), begin, end, note) for error in K_ERRORS]
+    for label, name, first, last, note in others:
+        rows.append(_row(label, runs[name], _shares(runs[name], first, last), first, last, note))
+    return rows
+
+
+def _change_row(label: str, rate_gbps: float, result: Result, scale: float) -> list[str]:
+    """Return the use of the link around the change of a path."""
+    series = flow_series(result)
+    spans = ((-10, 0, RATE_GBPS), (0, 2, rate_gbps), (2, 5, rate_gbps), (5, 10, rate_gbps), (20, 30, rate_gbps))
+    parts = [
+        f"{goodput_gbps(series, (CHANGE_S + begin) * scale, (CHANGE_S + end) * scale) / link_gbps:.3f}"
+        for begin, end, link_gbps in spans
+    ]
+    queue = mean_between(link_series(result), "queue_packets", (CHANGE_S + 20) * scale, SECONDS * scale)
+    return [label, *parts, f"{queue:.0f}", str(drops(result))]
+
+
+def _together_illustration(runs: Runs) -> Illustration:
     return Illustration(
         "Several connections",
         "Windows of each connection (grey) and their sum, in products of 2500 packets. Marks: n (1 - gamma) + gamma. "
         "Left without pacing, right with pacing_gain = 2; each connection joins 2 s after the one before.",
-        _together_figure(groups, results),
+        _together_figure(runs),
         id="together",
-        scenarios=tuple(result.scenario.name for result in results),
+        scenarios=tuple(group.name for group in GROUPS),
     )
 
 
-def _together_figure(groups: Sequence[tuple[int, float | None]], results: Sequence[Result]) -> Figure:
+def _together_figure(runs: Runs) -> Figure:
     figure = Figure(len(NUMBERS), len(PACING), height=6.0, same_scale=True)
     label_sides(figure, "time (s)", "window\n(products)")
-    for (number, gain), result in zip(groups, results, strict=True):
-        panel = figure.panels[NUMBERS.index(number)][PACING.index(gain)]
+    for group in GROUPS:
+        panel, result = figure.panels[NUMBERS.index(group.number)][PACING.index(group.gain)], runs[group.name]
         total: list[float] = []
         for flow in result.summary["flows"]:
             series = flow_series(result, flow["name"])
@@ -284,26 +293,27 @@ def _together_figure(groups: Sequence[tuple[int, float | None]], results: Sequen
             total = [a + b for a, b in zip(total, own, strict=True)] if total else own
             panel.line(times, own, colour="#999999", width=0.5, label="one")
         panel.line(times, total, colour=COLOURS[0], label="sum")
-        joined = [time for time in along(SECONDS) if time > JOIN_S * number]
-        dashes(panel, joined, [measured_limit(number)] * len(joined), "n (1 - gamma) + gamma")
-        panel.title = f"{number} connections{'' if gain is None else ', spaced'}"
+        joined = [time for time in along(SECONDS) if time > JOIN_S * group.number]
+        dashes(panel, joined, [measured_limit(group.number)] * len(joined), "n (1 - gamma) + gamma")
+        panel.title = group.label
         panel.y.low, panel.y.high = 0.0, 2.5
     return figure
 
 
-def _sharing_illustration(results: Sequence[Result]) -> Illustration:
+def _sharing_illustration(runs: Runs) -> Illustration:
+    names = {gamma: _sharing_name(gamma, SHARING_JOINS_S[0]) for gamma in SHARING_GAMMAS}
     return Illustration(
         "Gamma and the sharing of two connections",
         "Windows of the connection that was there and of the one that joins at 10 s (dashed).",
-        _sharing_figure(results[:: len(SHARING_JOINS_S)]),
+        _sharing_figure({gamma: runs[name] for gamma, name in names.items()}),
         id="sharing",
-        scenarios=tuple(result.scenario.name for result in results[:: len(SHARING_JOINS_S)]),
+        scenarios=tuple(names.values()),
     )
 
 
-def _sharing_figure(results: Sequence[Result]) -> Figure:
+def _sharing_figure(results: Mapping[float, Result]) -> Figure:
     figure = Figure(len(SHARING_GAMMAS), x="time (s)", y="window\n(1000 packets)", height=5.4)
-    for panel, gamma, result in zip(figure.column, SHARING_GAMMAS, results, strict=True):
+    for panel, (gamma, result) in zip(figure.column, results.items(), strict=True):
         panel.rule("x", SHARING_JOINS_S[0], colour="#999999", dash="--", width=0.6)
         for name, colour, label in (("flow1", COLOURS[0], "first"), ("flow2", COLOURS[1], "second")):
             series = flow_series(result, name)
@@ -328,38 +338,21 @@ def equal_s(result: Result, join_s: float, scale: float) -> float:
     return SHARING_S - join_s
 
 
-def _sharing(results: Sequence[Result], scale: float) -> Claim:
-    count = len(SHARING_JOINS_S)
+def _sharing(runs: Runs, scale: float) -> Claim:
     times = [
-        [
-            equal_s(result, join, scale)
-            for result, join in zip(results[count * i : count * (i + 1)], SHARING_JOINS_S, strict=True)
-        ]
-        for i in range(len(SHARING_GAMMAS))
+        [equal_s(runs[_sharing_name(gamma, join)], join, scale) for join in SHARING_JOINS_S] for gamma in SHARING_GAMMAS
     ]
-    medians = [statistics.median(each) for each in times]
-    constants = ", ".join(f"{1 / (EPSILON * (1 - gamma)):.1f}" for gamma in SHARING_GAMMAS)
-    spans = ", ".join(f"{min(each):.1f} to {max(each):.1f}" for each in times)
-    return Claim(
-        PAPER,
+    variant = (
+        f"{VARIANT}; two connections, pacing_gain = {PACING[1]:g}, the second with initial_ssthresh = "
+        f"{SHARING_SSTHRESH}"
+    )
+    names = tuple(_sharing_name(gamma, join) for gamma in SHARING_GAMMAS for join in SHARING_JOINS_S)
+    return CLAIMS(
         "gamma-sharing",
-        "section 4.2.1",
-        says="greater gamma makes several connections converge more slowly",
-        printed="greater γ causes larger convergence time especially when multiple TCP connections share the "
-        "bottleneck link",
-        measured=", ".join(f"{time:.1f}" for time in medians),
-        verdict=verdicts.order(medians, rising=True),
-        note=f"Median of five starts, 0.1 s apart, for gamma {', '.join(f'{gamma:g}' for gamma in SHARING_GAMMAS)} "
-        f"({spans}): time to a second in which the smaller window is {EQUAL:.0%} of the larger. With a measured A a "
-        f"difference of windows decays with 1 / {{epsilon (1 - gamma)}}, {constants} s, whatever their number; alone "
-        "the rate is epsilon {1 - gamma (1 - A/K)}, which gamma hardly changes.",
-        unit="s",
-        criterion="our criterion: medians 5 % longer with every step; direction: from the smallest to the largest "
-        "gamma",
-        variant=f"{VARIANT}; two connections, pacing_gain = {PACING[1]:g}, the second with initial_ssthresh = "
-        f"{SHARING_SSTHRESH}",
-        figure="sharing",
-        scenarios=tuple(result.scenario.name for result in results),
+        Ran(variant, names),
+        medians=[statistics.median(each) for each in times],
+        spans=[f"{min(each):.1f} to {max(each):.1f}" for each in times],
+        constants=[1 / (EPSILON * (1 - gamma)) for gamma in SHARING_GAMMAS],
     )
 
 

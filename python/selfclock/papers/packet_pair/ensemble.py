@@ -13,8 +13,9 @@ from selfclock.papers.packet_pair.spread import RUNS, Spread
 from selfclock.scenario import Scenario
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
 
 #: A queue of five places without randomness is chaotic: one packet more or less changes the rest of
@@ -194,29 +195,43 @@ READ = {
 }
 DEFAULT = next(iter(READ))
 
-SETTINGS = [
-    *READ.values(),
+#: Values that no reading is about, one change each from the setting of the claims.
+SENSITIVE = [
     Setting("packets of 512 B", "packets-of-512", ["transport.mss=472 B"], delay="0.8 ms"),
     Setting("packets of 1460 B", "packets-of-1460", ["transport.mss=1420 B"], delay="2.3 ms"),
     Setting("receive window 20 segments", "receive-window-20", ["transport.receive_window=20 segments"]),
     Setting("receive window 64 segments", "receive-window-64", ["transport.receive_window=64 segments"]),
     Setting("no receive window", "no-receive-window", ["transport.receive_window=unlimited"]),
     Setting("packet-pair tick 1 ms", "tick-1-ms", packet_pair=["flow.0.congestion_control.tick=1 ms"]),
-    Setting("interval of 0 ticks taken as 1", "zero-ticks-one",
-            packet_pair=["flow.0.congestion_control.zero_ticks=one"]),
+    Setting(
+        "interval of 0 ticks taken as 1", "zero-ticks-one", packet_pair=["flow.0.congestion_control.zero_ticks=one"]
+    ),
     Setting("no delayed acknowledgement", "no-delayed-ack", ["transport.delayed_ack=off"]),
-    Setting("delayed acknowledgements on a free-running clock", "delayed-ack-grid",
-            ["transport.delayed_ack.clock=grid"]),
-    Setting("one fast retransmit per window (RFC 6582)", "one-recovery-per-window",
-            ["transport.one_recovery_per_window=true"]),
-    Setting("half of what is in flight at a loss (RFC 5681)", "halved-flight-size",
-            ["flow.0.congestion_control.halved=flight-size"]),
+    Setting(
+        "delayed acknowledgements on a free-running clock", "delayed-ack-grid", ["transport.delayed_ack.clock=grid"]
+    ),
+    Setting(
+        "one fast retransmit per window (RFC 6582)",
+        "one-recovery-per-window",
+        ["transport.one_recovery_per_window=true"],
+    ),
+    Setting(
+        "half of what is in flight at a loss (RFC 5681)",
+        "halved-flight-size",
+        ["flow.0.congestion_control.halved=flight-size"],
+    ),
     Setting("limited transmit (RFC 3042)", "limited-transmit", ["transport.limited_transmit=true"]),
-    Setting("retransmission timer of packet-pair as coarse as Reno's", "coarse-timers",
-            packet_pair=["transport.timer.granularity=500 ms"]),
-    Setting("retransmission timer of Reno as fine as packet-pair's", "fine-timers",
-            ["transport.timer.granularity=10 ms"]),
-]  # fmt: skip
+    Setting(
+        "retransmission timer of packet-pair as coarse as Reno's",
+        "coarse-timers",
+        packet_pair=["transport.timer.granularity=500 ms"],
+    ),
+    Setting(
+        "retransmission timer of Reno as fine as packet-pair's",
+        "fine-timers",
+        ["transport.timer.granularity=10 ms"],
+    ),
+]
 
 
 class Ensemble:
@@ -340,10 +355,9 @@ def course_scenarios() -> list[Scenario]:
     ]
 
 
-def courses(runs: Sequence[Run]) -> dict[Under, dict[int, list[Run]]]:
-    """Sort the runs of `course_scenarios` by reading and figure."""
-    rest = iter(runs)
-    return {reading: {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS} for reading in READ}
+def courses(runs: Runs, reading: Under) -> dict[int, list[Run]]:
+    """Return the runs of `course_scenarios` under a reading by figure."""
+    return {experiment.figure: runs.seeds(scenario_name(experiment, READ[reading])) for experiment in EXPERIMENTS}
 
 
 def _control_setting(reading: Under) -> Setting:
@@ -365,35 +379,33 @@ def control_names(reading: Under, figure: int) -> tuple[str, ...]:
     return (scenario_name(CONTROLS[figure], _control_setting(reading)),)
 
 
-def controls(segments: Sequence[int]) -> dict[Under, dict[int, list[int]]]:
-    """Sort the counts of `control_scenarios` by reading and figure."""
-    rest = iter(segments)
-    return {reading: {figure: [next(rest) for _ in SEEDS] for figure in CONTROLS} for reading in READ}
+def controls(runs: Runs, reading: Under) -> dict[int, list[int]]:
+    """Return the counts of `control_scenarios` under a reading by figure."""
+    return {figure: runs.seeds(*control_names(reading, figure)) for figure in CONTROLS}
 
 
 def scenarios() -> list[Scenario]:
-    """Return every experiment under every setting that is no reading, in order, with every seed."""
+    """Return every experiment under every setting that is no reading, with every seed."""
     return [
-        run
-        for setting in SETTINGS[len(READ) :]
-        for experiment in EXPERIMENTS
-        for run in with_seeds(scenario(experiment, setting))
+        run for setting in SENSITIVE for experiment in EXPERIMENTS for run in with_seeds(scenario(experiment, setting))
     ]
 
 
-def ensembles(of_readings: Mapping[Under, dict[int, list[Run]]], segments: Sequence[int]) -> list[Ensemble]:
-    """Sort the counts by setting; the readings come first."""
-    rest = iter(segments)
-    return [
-        *(
-            Ensemble(READ[reading], {figure: [len(run.sent) for run in runs] for figure, runs in by_figure.items()})
-            for reading, by_figure in of_readings.items()
-        ),
-        *(
-            Ensemble(setting, {experiment.figure: [next(rest) for _ in SEEDS] for experiment in EXPERIMENTS})
-            for setting in SETTINGS[len(READ) :]
-        ),
+def of_reading(runs: Runs, reading: Under) -> Ensemble:
+    """Return the counts under a reading."""
+    own = courses(runs, reading)
+    return Ensemble(READ[reading], {figure: [len(run.sent) for run in each] for figure, each in own.items()})
+
+
+def ensembles(runs: Runs) -> dict[str, Ensemble]:
+    """Return the counts by the name of the setting; the readings come first."""
+    sensitive = [
+        Ensemble(
+            setting, {experiment.figure: runs.seeds(scenario_name(experiment, setting)) for experiment in EXPERIMENTS}
+        )
+        for setting in SENSITIVE
     ]
+    return {one.setting.name: one for one in (*(of_reading(runs, reading) for reading in READ), *sensitive)}
 
 
 #: The runs that the paper's figures show: from time 0, without randomness.
@@ -403,6 +415,11 @@ FROM_TIME_0 = Setting("from time 0", "from-time-0", delay="")
 def from_time_0(under: Under = DEFAULT) -> Setting:
     """Return their setting under a reading of the pairs."""
     return under.applied(FROM_TIME_0)
+
+
+def singles(runs: Runs, under: Under) -> dict[int, Result]:
+    """Return the runs of `single_scenarios` by figure."""
+    return {experiment.figure: runs[scenario_name(experiment, from_time_0(under))] for experiment in EXPERIMENTS}
 
 
 def single_scenarios(under: Under = DEFAULT) -> list[Scenario]:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from selfclock.claims import Claim, Verdict, within
+from selfclock.claims import within
+from selfclock.papers.declared import Ran
 from selfclock.papers.packet_pair import ambiguities, variants
-from selfclock.papers.packet_pair.claims import PAPER
+from selfclock.papers.packet_pair.declared import CLAIMS
 from selfclock.scenario import Scenario
 from selfclock.series import packet_record
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
 
 #: Of the scenario.
@@ -28,7 +33,6 @@ TOLERANCE_S = 0.010
 PAIRS_S = (0.300, 0.540, 0.780)
 SHAPED_S = (0.580, 0.820, 0.860, 0.900)
 DELAYED_ACKS_S = (0.200, 0.800)
-TIMER_VALUE = 4
 
 #: Options as recorded: padding (kind 1), then kind 6, length, type, pair-id; in a reply also the
 #: interval.
@@ -102,102 +106,48 @@ def events(result: Result) -> Events:
     )
 
 
-def claims(readings: Readings, found: Events) -> list[Claim]:
+def default(runs: Runs) -> Events:
+    """Return the events under the default readings."""
+    events: Events = runs[NAME]
+    return events
+
+
+def claims(readings: Readings, runs: Runs) -> list[Claim]:
     """Return one claim per printed event, under readings of the pairs, growth and propagation."""
-    changed = "; ".join([variants.LADDER, *READ[readings]])
+    found: Events = runs[_name(readings)]
+    ran = Ran("; ".join([variants.LADDER, *READ[readings]]), (_name(readings),), readings)
+    sent = sorted([*found.pairs, *found.shaped])
+    agreeing = [time for time in SHAPED_S if _agrees(time, found.shaped)]
     return [
-        replace(claim, readings=readings, scenarios=(_name(readings),), variant=changed) for claim in _claims(found)
+        *(CLAIMS(f"figure-5-pair-{time:.3f}", ran, **_event(time, found.pairs)) for time in PAIRS_S),
+        *(CLAIMS(f"figure-5-shaped-{time:.3f}", ran, **_segment(time, sent, found)) for time in SHAPED_S),
+        CLAIMS("figure-5-bucket", ran, agreeing=agreeing, count=len(agreeing)),
+        *(CLAIMS(f"figure-5-ack-{time:.3f}", ran, **_event(time, found.delayed_acks)) for time in DELAYED_ACKS_S),
+        CLAIMS(
+            "figure-5-timer-value",
+            ran,
+            first=next(iter(found.intervals), None),
+            reports=found.intervals or "(none)",
+        ),
     ]
 
 
-def _claims(found: Events) -> list[Claim]:
-    sent = sorted([*found.pairs, *found.shaped])
-    return [
-        *(_event(f"figure-5-pair-{time:.3f}", "a pair is sent", time, found.pairs) for time in PAIRS_S),
-        *(_event(f"figure-5-shaped-{time:.3f}", "a segment is sent", time, sent, _sent_by(found, time))
-          for time in SHAPED_S),
-        _bucket(found),
-        *(_event(f"figure-5-ack-{time:.3f}", "the delayed-acknowledgement timer sends an acknowledgement", time,
-                 found.delayed_acks) for time in DELAYED_ACKS_S),
-        _timer_value(found),
-    ]  # fmt: skip
+def _event(printed: float, times: Sequence[float]) -> dict[str, Any]:
+    """The nearest event to a printed time."""
+    nearest = min(times, key=lambda time: abs(time - printed), default=None)
+    return {"nearest": nearest, "shaped": False, "paired": False, "missing": False}
 
 
-def _sent_by(found: Events, printed: float) -> str:
-    """How the segment nearest to a printed time leaves."""
-    if _agrees(printed, _nearest(printed, found.shaped)):
-        return "It leaves by the leaky bucket."
-    if _agrees(printed, _nearest(printed, found.pairs)):
-        return "It leaves as one of a pair, not by the leaky bucket."
-    return "The window has no room then: with one segment for each acknowledgement it has one segment less."
+def _segment(printed: float, sent: Sequence[float], found: Events) -> dict[str, Any]:
+    """The nearest segment to a printed time, and how it leaves."""
+    shaped, paired = (_agrees(printed, times) for times in (found.shaped, found.pairs))
+    return {
+        **_event(printed, sent),
+        "shaped": shaped,
+        "paired": paired and not shaped,
+        "missing": not shaped and not paired,
+    }
 
 
-_TOLERANCE = f"Our criterion: within {TOLERANCE_S * 1e3:g} ms, one tick of the paper's clock; otherwise not reproduced."
-
-
-def _nearest(printed: float, times: list[float]) -> float | None:
-    return min(times, key=lambda time: abs(time - printed), default=None)
-
-
-def _agrees(printed: float, nearest: float | None) -> bool:
-    return nearest is not None and within(nearest, printed, TOLERANCE_S)
-
-
-def _event(claim: str, what: str, printed: float, times: list[float], note: str = "") -> Claim:
-    nearest = _nearest(printed, times)
-    return Claim(
-        PAPER,
-        claim,
-        "section 4.2.1, figure 5",
-        says=f"at {printed:.3f} s {what}",
-        printed=printed,
-        measured=None if nearest is None else round(nearest, 4),
-        verdict="reproduced" if _agrees(printed, nearest) else "not reproduced",
-        note=f"The nearest such event. {note}".rstrip(),
-        unit="s",
-        of="paper",
-        criterion=_TOLERANCE,
-        variant=variants.LADDER,
-        figure="figure-5",
-        scenarios=(NAME,),
-    )
-
-
-def _bucket(found: Events) -> Claim:
-    agreeing = [time for time in SHAPED_S if _agrees(time, _nearest(time, found.shaped))]
-    verdicts: dict[bool, Verdict] = {True: "direction", False: "not reproduced"}
-    return Claim(
-        PAPER,
-        "figure-5-bucket",
-        "section 4.2.1, figure 5",
-        says="the leaky bucket sends the segments of 0.580, 0.820, 0.860 and 0.900 s",
-        printed=", ".join(f"{time:.3f}" for time in SHAPED_S),
-        measured=", ".join(f"{time:.3f}" for time in agreeing) or "none",
-        verdict="reproduced" if len(agreeing) == len(SHAPED_S) else verdicts[2 * len(agreeing) >= len(SHAPED_S)],
-        note="The printed times at which a segment leaves that is not one of a pair.",
-        of="paper",
-        criterion=f"{_TOLERANCE.partition(';')[0]}, all four; direction if half of them.",
-        variant=variants.LADDER,
-        figure="figure-5",
-        scenarios=(NAME,),
-    )
-
-
-def _timer_value(found: Events) -> Claim:
-    measured = found.intervals[0] if found.intervals else None
-    return Claim(
-        PAPER,
-        "figure-5-timer-value",
-        "section 4.2.1, figure 5",
-        says=f"the receiver reports an interval of {TIMER_VALUE} ticks",
-        printed=TIMER_VALUE,
-        measured=measured,
-        verdict="reproduced" if measured == TIMER_VALUE else "not reproduced",
-        note=f"The first of the reports {', '.join(map(str, found.intervals)) or '(none)'}.",
-        unit="ticks",
-        of="paper",
-        criterion="Our criterion: the same number.",
-        variant=variants.LADDER,
-        figure="figure-5",
-        scenarios=(NAME,),
-    )
+def _agrees(printed: float, times: Sequence[float]) -> bool:
+    return any(within(time, printed, TOLERANCE_S) for time in times)

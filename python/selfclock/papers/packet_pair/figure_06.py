@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from selfclock.claims import Claim
+from selfclock.papers.declared import Ran
 from selfclock.papers.packet_pair import variants
-from selfclock.papers.packet_pair.claims import PAPER
+from selfclock.papers.packet_pair.declared import CLAIMS
 from selfclock.papers.packet_pair.ensemble import (
     ASYMMETRIC,
     BOTH_SIDES,
@@ -18,6 +18,7 @@ from selfclock.papers.packet_pair.ensemble import (
     Experiment,
     Setting,
     scenario,
+    scenario_name,
     with_seeds,
 )
 from selfclock.series import all_flows, packet_record
@@ -25,6 +26,8 @@ from selfclock.series import all_flows, packet_record
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from selfclock.claims import Claim
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
 
@@ -71,6 +74,7 @@ def long_experiment() -> Experiment:
 
 
 _LONG = Setting("", "one-minute")
+_LONG_NAME = scenario_name(long_experiment(), _LONG)
 
 
 def long_scenarios() -> list[Scenario]:
@@ -84,12 +88,16 @@ def ladder(result: Result) -> Ladder:
     packets = packet_record(result).with_columns(pl.col("option").fill_null(""))
     option = pl.col("option").str
     sent = packets.filter((pl.col("event") == "send") & pl.col("kind").is_in(["data", "ack"])).select(
-        "packet", "time_s", "kind", "sequence", "acknowledgement",
+        "packet",
+        "time_s",
+        "kind",
+        "sequence",
+        "acknowledgement",
         mark=option.extract(_MARK, 1).str.to_integer(base=16, strict=False),
         id=option.extract(_MARK, 2).str.to_integer(base=16, strict=False),
         reply_id=option.extract(_REPLY, 1).str.to_integer(base=16, strict=False),
         ticks=option.extract(_REPLY, 2).str.to_integer(base=16, strict=False),
-    )  # fmt: skip
+    )
     arrived = packets.filter(pl.col("event") == "deliver").select("packet", arrival="time_s")
     sent = sent.join(arrived, on="packet", how="left").sort("time_s", "packet")
     data, acks = sent.filter(pl.col("kind") == "data"), sent.filter(pl.col("kind") == "ack")
@@ -127,9 +135,9 @@ def coverage(result: Result) -> list[int]:
     return avoiding["segments"].to_list()
 
 
-def claims(found: Ladder, covered: Sequence[Sequence[int]]) -> list[Claim]:
+def claims(found: Ladder, runs: Runs) -> list[Claim]:
     """Return the claims of figure 6 and the text below it."""
-    return [_sequence(found), _intervals(found), _ratio(covered)]
+    return [_sequence(found), _intervals(found), _ratio(runs.seeds(_LONG_NAME))]
 
 
 def _single_name() -> tuple[str, ...]:
@@ -137,23 +145,10 @@ def _single_name() -> tuple[str, ...]:
 
 
 def _sequence(found: Ladder) -> Claim:
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-6-sequence",
-        "section 4.2.1, figure 6",
-        says="the segment with pair 1 is acknowledged immediately with pair 1, the segment with pair 2 with the reply "
-        "and pair 2",
-        printed="PP1 -> ACK + PP1 at once; PP2 -> ACK + reply + PP2",
-        measured=f"so in {found.answered} of {found.pairs} pairs",
-        verdict="reproduced" if found.answered == found.pairs > 0 else "not reproduced",
-        note="Every pair whose two segments arrive in the run of figure 13 from time 0: two ACKs leave at the very "
-        "times at which they arrive, with the options of the figure and the pair's id. Figure 6 itself is lost; its "
-        "text is not.",
-        of="paper",
-        criterion="Our criterion: all of them, at the same time to the last digit.",
-        variant=_variant_from_0(),
-        figure="figure-6",
-        scenarios=_single_name(),
+        Ran(_variant_from_0(), _single_name()),
+        found=found,
     )
 
 
@@ -171,22 +166,14 @@ def _share_near(ticks: Sequence[int], seconds: float) -> float:
 def _intervals(found: Ladder) -> Claim:
     forward, reverse = _share_near(found.forward, SEGMENT_S), _share_near(found.reverse, ACK_S)
     tell = f"t1 {_counted(found.forward)}; t2 {_counted(found.reverse)}"
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-6-intervals",
-        "section 4.2.1",
-        says="t1 is the time of a segment on the forward bottleneck and t2 that of an ACK on the reverse one",
-        printed=None,
-        measured=f"t1 {forward:.0%}, t2 {reverse:.0%} within a tick",
-        verdict="reproduced" if min(forward, reverse) >= 0.9 else "not reproduced",
-        note=f"A segment with its option takes {SEGMENT_S * 1e3:.1f} ms, an ACK with both options {ACK_S * 1e3:.1f} "
-        f"ms. Ticks told in the run of figure 13 from time 0: {tell}. t2 came back for {len(found.reverse)} of "
-        f"{len(found.forward)} pairs; of the others the queue of five of the reverse link had dropped an ACK.",
-        of="own",
-        criterion="Nine of ten intervals are within one tick, the phase error of the counter, of the time on the link.",
-        variant=_variant_from_0(),
-        figure="figure-6",
-        scenarios=_single_name(),
+        Ran(_variant_from_0(), _single_name()),
+        forward=forward,
+        reverse=reverse,
+        tell=tell,
+        reverse_count=len(found.reverse),
+        forward_count=len(found.forward),
     )
 
 
@@ -198,21 +185,11 @@ def _counted(ticks: Sequence[int]) -> str:
 def _ratio(covered: Sequence[Sequence[int]]) -> Claim:
     every = [segments for run in covered for segments in run]
     share = sum(segments in PRINTED_RATIO for segments in every) / max(len(every), 1)
-    return Claim(
-        PAPER,
+    return CLAIMS(
         "figure-6-ratio",
-        "section 4.2.1",
-        says="on an asymmetric link an acknowledgement is transmitted every three or four packet arrivals",
-        printed="every three or four packet arrival",
-        measured=f"{share:.1%} of the ACKs cover 3 or 4 segments",
-        verdict="reproduced" if share > 0.5 else "not reproduced",
-        note=f"The {len(every)} ACKs with new data that leave during congestion avoidance in {len(covered)} runs of "
-        f"{LONG_SECONDS} s on figure 10's network; they cover {_counted(every)}. With t1 of 1 or 2 ticks and t2 of 8 "
-        "or 9, d is 4. In slow start d has nothing to act on: the segments are in pairs, which are acknowledged one "
-        "by one.",
-        of="paper",
-        criterion="Our criterion: more than half of them.",
-        variant=f"{variants.BOTH_SIDES} {LONG_SECONDS} s.",
-        figure="figure-6",
-        scenarios=(long_scenarios()[0].name,),
+        Ran(f"{variants.BOTH_SIDES} {LONG_SECONDS} s.", (_LONG_NAME,)),
+        share=share,
+        acks=len(every),
+        count=len(covered),
+        cover=_counted(every),
     )

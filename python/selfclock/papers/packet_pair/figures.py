@@ -12,9 +12,9 @@ from selfclock.figure import Figure
 from selfclock.page_parts import Illustration
 from selfclock.papers.drawing import COLOURS, PRINTED_LINE, bars, quartiles
 from selfclock.papers.packet_pair import ambiguities
-from selfclock.papers.packet_pair.ambiguities import AMBIGUITIES
-from selfclock.papers.packet_pair.behaviour import AGGREGATED
+from selfclock.papers.packet_pair.behaviour import AGGREGATED, aggregated_name
 from selfclock.papers.packet_pair.claims import PRINTED_COUNTS
+from selfclock.papers.packet_pair.declared import CLAIMS
 from selfclock.papers.packet_pair.ensemble import (
     DEFAULT,
     EXPERIMENTS,
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.figure import Dash, Panel
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
 
 BOTTLENECK = "bottleneck"
@@ -153,7 +154,7 @@ def histograms(courses: Mapping[Under, Mapping[int, Sequence[Run]]]) -> Illustra
     courses = {under: courses[under] for under in _SHOWN}
     figure = Figure(len(EXPERIMENTS), y="runs", x="segments sent in the figure's time", height=9.0)
     colours = dict(zip(courses, COLOURS, strict=False))
-    names_of = {one.id: one.name for each in AMBIGUITIES for one in each.readings}
+    names_of = {one.id: one.name for each in CLAIMS.ambiguities for one in each.readings}
     for panel, experiment in zip(figure.column, EXPERIMENTS, strict=True):
         counts = {reading: [len(run.sent) for run in own[experiment.figure]] for reading, own in courses.items()}
         last = max(max(own) for own in counts.values()) // BIN + 1
@@ -179,14 +180,19 @@ def histograms(courses: Mapping[Under, Mapping[int, Sequence[Run]]]) -> Illustra
     return Illustration("How often how many segments are sent", caption, figure, id="histograms", scenarios=runs)
 
 
-def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
+def bursts(runs: Runs) -> Illustration:
     """Return the sizes of bursts with aggregated ACKs."""
     title = "Bursts where ACKs are aggregated"
     figure = Figure(title=title, x="segments that leave at one instant", y="share of the segments")
-    counts = [Counter(len(list(group)) for run in runs for _, group in groupby(run.sent)) for runs in with_aggregated]
-    sizes = range(1, max(map(max, counts)) + 1)
+    names_of = {name: aggregated_name(DEFAULT, name) for name in AGGREGATED}
+    counts = {
+        name: Counter(len(list(group)) for run in runs.seeds(own) for _, group in groupby(run.sent))
+        for name, own in names_of.items()
+    }
+    sizes = range(1, max(map(max, counts.values())) + 1)
     series = {}
-    for (_, experiment), of, look in zip(AGGREGATED, counts, ("reno", "cubic", "packet-pair"), strict=True):
+    for (name, of), look in zip(counts.items(), ("reno", "cubic", "packet-pair"), strict=True):
+        experiment = AGGREGATED[name]
         segments = sum(size * count for size, count in of.items())
         series[experiment.label] = (style.look(look).colour, [size * of[size] / segments for size in sizes])
     bars(figure.panel, series, first=1)
@@ -195,5 +201,4 @@ def bursts(with_aggregated: Sequence[Sequence[Run]]) -> Illustration:
         f"New segments of {RUNS} runs of 20 s on figure 10's network, by the number that leave at the same instant. "
         "Pairs are the new TCP's probe; what is larger is a burst."
     )
-    scenarios = tuple(f"figure-{experiment.figure}-{name}" for name, experiment in AGGREGATED)
-    return Illustration(title, caption, figure, id="bursts", scenarios=scenarios)
+    return Illustration(title, caption, figure, id="bursts", scenarios=tuple(names_of.values()))

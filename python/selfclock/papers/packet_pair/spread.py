@@ -48,6 +48,26 @@ class Spread:
         return self.values[low], self.values[high]
 
     @property
+    def low(self) -> float:
+        """The lower end of that interval."""
+        return self.interval[0]
+
+    @property
+    def high(self) -> float:
+        """The upper end of it."""
+        return self.interval[1]
+
+    @property
+    def lower(self) -> float:
+        """The lower quartile."""
+        return self.quantile(0.25)
+
+    @property
+    def upper(self) -> float:
+        """The upper quartile."""
+        return self.quantile(0.75)
+
+    @property
     def positive(self) -> int:
         """Number of runs above 0."""
         return sum(value > 0 for value in self.values)
@@ -58,19 +78,6 @@ class Spread:
         below = int(place)
         above = min(below + 1, RUNS - 1)
         return self.values[below] + (place - below) * (self.values[above] - self.values[below])
-
-    def above(self, margin: float) -> bool:
-        """Return whether the whole interval of the median is at least `margin`."""
-        return self.interval[0] >= margin
-
-    def quartiles(self, form: str = ".1f") -> str:
-        """Return the quartiles as text."""
-        return f"quartiles {self.quantile(0.25):{form}} and {self.quantile(0.75):{form}}"
-
-    def interval_text(self, form: str = "+.1f") -> str:
-        """Return the interval of the median as text."""
-        low, high = self.interval
-        return f"95 % interval {low:{form}} to {high:{form}}"
 
     def cell(self) -> str:
         """Return the median and quartiles as a table cell."""

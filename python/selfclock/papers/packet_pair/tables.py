@@ -10,7 +10,7 @@ from selfclock.papers.packet_pair.ensemble import BASELINE, EXPERIMENTS, Ensembl
 from selfclock.papers.packet_pair.spread import RUNS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from selfclock.result import Result
 
@@ -24,27 +24,35 @@ def distribution(title: str, how: str, ensemble: Ensemble, single: Mapping[int, 
         figure = experiment.figure
         counts = ensemble.count(figure)
         from_time_0 = [] if single is None else [str(segments_sent(single[figure], experiment.seconds))]
-        rows.append([
-            f"{figure}: {experiment.label}",
-            str(PRINTED_COUNTS[figure]),
-            f"{counts.mean:.0f}",
-            *(f"{counts.quantile(share):.0f}" for share in (0.0, 0.25, 0.5, 0.75, 1.0)),
-            *from_time_0,
-            ensemble.gain_percent(figure).cell() if figure in BASELINE else "-",
-        ])  # fmt: skip
+        rows.append(
+            [
+                f"{figure}: {experiment.label}",
+                str(PRINTED_COUNTS[figure]),
+                f"{counts.mean:.0f}",
+                *(f"{counts.quantile(share):.0f}" for share in (0.0, 0.25, 0.5, 0.75, 1.0)),
+                *from_time_0,
+                ensemble.gain_percent(figure).cell() if figure in BASELINE else "-",
+            ]
+        )
     columns = [*_COLUMNS, *([] if single is None else ["from time 0"]), "gain"]
     caption = f"{how} Gain on Reno: median and quartiles over {RUNS} pairs of runs with the same seed, percent."
     return Table(title, caption, columns, rows)
 
 
-def sensitivity(ensembles: list[Ensemble]) -> Table:
+def sensitivity(ensembles: Iterable[Ensemble]) -> Table:
     """Return counts and gains under other settings."""
     return Table(
         "Sensitivity to what the paper does not print",
         "One change each from the setting of the claims. Reno: mean segments sent. Gains: median and quartiles over "
         f"{RUNS} pairs of runs, percent.",
-        ["setting", "figure 8: Reno", "figure 9: sender only", "figure 11: Reno", "figure 12: sender only",
-         "figure 13: both sides"],
+        [
+            "setting",
+            "figure 8: Reno",
+            "figure 9: sender only",
+            "figure 11: Reno",
+            "figure 12: sender only",
+            "figure 13: both sides",
+        ],
         [
             [
                 ensemble.setting.label,
@@ -56,4 +64,4 @@ def sensitivity(ensembles: list[Ensemble]) -> Table:
             ]
             for ensemble in ensembles
         ],
-    )  # fmt: skip
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from selfclock.claims import Findings
 from selfclock.paper_runs import Part, Study
@@ -18,13 +18,14 @@ from selfclock.papers.swift_start import (
     sharing,
     transfers,
 )
-from selfclock.papers.swift_start.ambiguities import AMBIGUITIES
+from selfclock.papers.swift_start.declared import CLAIMS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from selfclock.paper_runs import Runs
 
 __all__ = ["AMBIGUITIES", "REFERENCE", "TITLE", "study"]
 
+AMBIGUITIES = CLAIMS.ambiguities
 TITLE = "Swift Start"
 REFERENCE = (
     "E. A. Khalil, A. A. Elbery, B. A. Nosair, I. Z. Morsi: A Modification to Swifter Start Algorithm for TCP "
@@ -38,17 +39,22 @@ def study(*, full: bool = False) -> Study:  # noqa: ARG001 nothing takes minutes
     return Study([*beside, *runs.parts(), *estimates.parts()], _findings)
 
 
-def _findings(readings: Sequence[list[Any]]) -> Findings:
-    shared, harmful, crossed, transferred, drawn, *estimated = readings
-    by = runs.found(drawn)
+def _findings(found: Runs) -> Findings:
+    by = runs.found(found)
     figure_claims, figure_tables = figures.findings(by)
-    estimate_claims, estimate_drawings, estimate_tables = estimates.findings(estimated)
-    sharing_drawings, sharing_tables = sharing.findings(shared)
-    matrix_drawings, matrix_tables = matrix.findings(crossed)
+    estimate_claims, estimate_drawings, estimate_tables = estimates.findings(found)
+    sharing_drawings, sharing_tables = sharing.findings(found)
+    matrix_drawings, matrix_tables = matrix.findings(found)
     return Findings(
         claims=[*figure_claims, *modified.findings(by), *estimate_claims],
         figures=[*drawings.illustrations(by), *estimate_drawings, *sharing_drawings, *matrix_drawings],
         schemes=schemes.schemes(),
-        tables=[*transfers.findings(transferred), *figure_tables, *estimate_tables, *sharing_tables,
-                *harm.findings(harmful), *matrix_tables],
-    )  # fmt: skip
+        tables=[
+            *transfers.findings(found),
+            *figure_tables,
+            *estimate_tables,
+            *sharing_tables,
+            *harm.findings(found),
+            *matrix_tables,
+        ],
+    )

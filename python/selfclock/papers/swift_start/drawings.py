@@ -35,14 +35,21 @@ class _Drawing:
 _DRAWN = [
     _Drawing("figure-2", ["2"], "Figure 2: 49.5 Mbit/s, 470 ms, receive window 65535 B", 80.0),
     _Drawing("figure-3", ["2"], "Figure 3: its beginning", 4.0, [("A", 1)], ("kB", 1e3)),
-    _Drawing("figure-4", ["4", "4, RFC 2001"], "Figure 4: 1.544 Mbit/s, 348 ms", 3.0, [("A", 2), ("B", 3), ("C", 5)],
-             ("kB", 1e3)),
-    _Drawing("figures-5-and-6", ["5"], "Figures 5 and 6: 49.5 Mbit/s, 274 ms, delayed acknowledgements", 3.0, (),
-             ("kB", 1e3)),
+    _Drawing(
+        "figure-4",
+        ["4", "4, RFC 2001"],
+        "Figure 4: 1.544 Mbit/s, 348 ms",
+        3.0,
+        [("A", 2), ("B", 3), ("C", 5)],
+        ("kB", 1e3),
+    ),
+    _Drawing(
+        "figures-5-and-6", ["5"], "Figures 5 and 6: 49.5 Mbit/s, 274 ms, delayed acknowledgements", 3.0, (), ("kB", 1e3)
+    ),
     _Drawing("figure-8", ["8"], "Figure 8: 49.5 Mbit/s, 274 ms, delayed acknowledgements", 6.5),
     _Drawing("figure-9-386-ms", ["9, 386 ms"], "Figure 9 by the text: 49.5 Mbit/s, 386 ms", 8.5),
     _Drawing("figure-9-486-ms", ["9, 486 ms"], "Figure 9 by its caption: 49.5 Mbit/s, 486 ms", 10.0),
-]  # fmt: skip
+]
 
 #: Figures that show the same start twice.
 _OTHERS = {"4, RFC 2001": "#56B4E9", "Swift Start, falling back": "#56B4E9"}
@@ -69,8 +76,9 @@ def _illustration(by: Found, of: _Drawing) -> Illustration:
         colour = _OTHERS.get(name) or _OTHERS.get(label) or style.look(one.run.look).colour
         text = f"{label}, ssthresh of RFC 2001" if name == "4, RFC 2001" else label
         wide = 6.0 if name in _OTHERS or label in _OTHERS else 2.5
-        panel.points(rows["time_s"], rows["segment"] * SEGMENT_B / size, marker=".", colour=colour, size=wide,
-                     label=text)  # fmt: skip
+        panel.points(
+            rows["time_s"], rows["segment"] * SEGMENT_B / size, marker=".", colour=colour, size=wide, label=text
+        )
     run = shown[0][1].run
     marked = f"printed: {', '.join(f'point {name}' for name, _ in of.points)}"
     for name, number in of.points:
@@ -80,13 +88,26 @@ def _illustration(by: Found, of: _Drawing) -> Illustration:
     straight: dict[str, Any] = {**PRINTED_LINE, "dash": "--"}
     if of.figures == ["2"]:
         times = [0.0, of.seconds]
-        panel.line(times, [RECEIVE_WINDOW_B * time / (run.rtt_ms / 1e3) / size for time in times],
-                   label="printed: RWND / RTT", **straight)  # fmt: skip
+        panel.line(
+            times,
+            [RECEIVE_WINDOW_B * time / (run.rtt_ms / 1e3) / size for time in times],
+            label="printed: RWND / RTT",
+            **straight,
+        )
     elif of.id.startswith(("figure-8", "figure-9")):
         begin, end = run.rtt_ms / 1e3, of.seconds
-        panel.line([begin, end], [0, (end - begin) * run.rate_mbps * 1e6 / 8 * SEGMENT_B / PACKET_B / size],
-                   label="printed: bottleneck rate", **straight)  # fmt: skip
+        panel.line(
+            [begin, end],
+            [0, (end - begin) * run.rate_mbps * 1e6 / 8 * SEGMENT_B / PACKET_B / size],
+            label="printed: bottleneck rate",
+            **straight,
+        )
         panel.y.high = 17.0
     panel.y.low = 0.0
-    return Illustration(of.title, "Every point is a segment that leaves the sender.", figure, id=of.id,
-                        scenarios=tuple(one.run.name for _, one in shown))  # fmt: skip
+    return Illustration(
+        of.title,
+        "Every point is a segment that leaves the sender.",
+        figure,
+        id=of.id,
+        scenarios=tuple(one.run.name for _, one in shown),
+    )

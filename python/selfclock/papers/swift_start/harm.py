@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from selfclock.page_parts import Table
-from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, flow, scenario
+from selfclock.papers.swift_start.network import IW10, MODERN, QUICK_START, STARTS, file_name, flow, scenario
 from selfclock.papers.swift_start.sharing import LIARS
 from selfclock.series import flow_series, goodput_bps
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from selfclock.paper_runs import Runs
     from selfclock.papers.swift_start.network import Start
     from selfclock.result import Result
     from selfclock.scenario import Scenario
@@ -28,32 +29,58 @@ SEEDS = (1, 2, 3)
 BESIDE = [*STARTS, *LIARS[1:3]]
 
 
+_ALONE = file_name("harm alone 1")
+
+
+def _names(size: str, start: Start) -> dict[int, str]:
+    """Return the names of the runs by seed."""
+    return {seed: file_name(f"harm {size} {start.label} {seed}") for seed in SEEDS}
+
+
 def scenarios() -> list[Scenario]:
     """Return the long flow alone, then with each size and each start, with each seed."""
-    short = {f"{size} {start.label}": _short(start, size) for size in SIZES for start in BESIDE}
-    return [_run("alone", (), 1), *(_run(name, flows, seed) for name, flows in short.items() for seed in SEEDS)]
+    beside = [
+        _run(name, _short(start, size), seed)
+        for size in SIZES
+        for start in BESIDE
+        for seed, name in _names(size, start).items()
+    ]
+    return [_run(_ALONE, (), 1), *beside]
 
 
 def _short(start: Start, size: str) -> list[Flow]:
     every = SIZES[size]
-    return [flow(start, WINDOW, size, start_s=BEGIN_S + every * number, jitter_s=0.4)
-            for number in range(int((END_S - BEGIN_S) / every))]  # fmt: skip
+    return [
+        flow(start, WINDOW, size, start_s=BEGIN_S + every * number, jitter_s=0.4)
+        for number in range(int((END_S - BEGIN_S) / every))
+    ]
 
 
 def _run(name: str, short: Sequence[Flow], seed: int) -> Scenario:
-    return scenario(f"harm {name} {seed}", RATE_MBPS, RTT_MS, [flow(IW10, WINDOW), *short], seconds=END_S,
-                    buffer="1 bdp", transport=MODERN, routers=(QUICK_START,), samples="500 ms", seed=seed)  # fmt: skip
+    return scenario(
+        name,
+        RATE_MBPS,
+        RTT_MS,
+        [flow(IW10, WINDOW), *short],
+        seconds=END_S,
+        buffer="1 bdp",
+        transport=MODERN,
+        routers=(QUICK_START,),
+        samples="500 ms",
+        seed=seed,
+    )
 
 
 def _long_mbps(result: Result) -> float:
     return goodput_bps(flow_series(result), BEGIN_S, END_S) / 1e6
 
 
-def findings(results: Sequence[Result]) -> list[Table]:
+def findings(runs: Runs) -> list[Table]:
     """Tabulate harm and completion."""
-    rest = iter(results)
-    solo = _long_mbps(next(rest))
-    cells = {(size, start.label): _Cell([next(rest) for _ in SEEDS], solo) for size in SIZES for start in BESIDE}
+    solo = _long_mbps(runs[_ALONE])
+    cells = {
+        (size, start.label): _Cell(runs.each(_names(size, start).values()), solo) for size in SIZES for start in BESIDE
+    }
     rows = [
         [start.label, *(cells[size, start.label].text(cells[size, IW10.label].harm) for size in SIZES)]
         for start in BESIDE

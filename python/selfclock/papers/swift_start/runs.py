@@ -15,6 +15,7 @@ from selfclock.papers.swift_start.network import (
     TRANSPORT,
     completion_s,
     data_sent,
+    file_name,
     per_round_trip,
     scenario,
     sender,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
 
 #: Advertised window of figures 2 and 3.
@@ -57,14 +59,20 @@ class Run:
     @property
     def name(self) -> str:
         """Name of its scenario."""
-        return self.scenario().name
+        return file_name(f"figure {self.figure} {self.label}")
 
     def scenario(self) -> Scenario:
         """Return the scenario."""
         return scenario(
-            f"figure {self.figure} {self.label}", self.rate_mbps, self.rtt_ms, [sender(self.control, FILE)],
-            seconds=self.seconds, transport={**TRANSPORT, **self.transport}, routers=self.routers, packets=True,
-        )  # fmt: skip
+            f"figure {self.figure} {self.label}",
+            self.rate_mbps,
+            self.rtt_ms,
+            [sender(self.control, FILE)],
+            seconds=self.seconds,
+            transport={**TRANSPORT, **self.transport},
+            routers=self.routers,
+            packets=True,
+        )
 
     @property
     def variant(self) -> str:
@@ -79,8 +87,11 @@ class Run:
         told += [f"{key} = {value} (default)" for key, value in defaults.get(start, {}).items() if key not in control]
         transport = {**TRANSPORT, **self.transport}
         told.append("every segment acknowledged" if transport["delayed_ack"] == "off" else "delayed ACK of 2 or 200 ms")
-        told += [f"{key} = {transport[key]}" for key in ("receive_window", "initial_ssthresh", "peer_knows_option")
-                 if key in transport]  # fmt: skip
+        told += [
+            f"{key} = {transport[key]}"
+            for key in ("receive_window", "initial_ssthresh", "peer_knows_option")
+            if key in transport
+        ]
         return f"{start}, {', '.join(told)}"
 
 
@@ -118,9 +129,21 @@ RUNS = [
     *(Run("without delay", *each, OC1_MBPS, 274, {}, 100) for each in _MANY),
     Run("thinned", *_MANY[2], OC1_MBPS, 274, {}, 100, (THINNING,)),
     Run("no option", *_MANY[2], OC1_MBPS, 274, {**DELAYED_ACK, "peer_knows_option": False}, 100),
-    *(Run("4 by alpha", f"{alpha}, {burst}", "swift-start", {**ORIGINAL, "swift_alpha": float(alpha), "burst": burst},
-          1.544, 348, {}, 80) for alpha in (1, 2, 4, 8) for burst in ("none", "difference")),
-]  # fmt: skip
+    *(
+        Run(
+            "4 by alpha",
+            f"{alpha}, {burst}",
+            "swift-start",
+            {**ORIGINAL, "swift_alpha": float(alpha), "burst": burst},
+            1.544,
+            348,
+            {},
+            80,
+        )
+        for alpha in (1, 2, 4, 8)
+        for burst in ("none", "difference")
+    ),
+]
 
 #: Transfers by figure and label.
 Found = dict[tuple[str, str], Transfer]
@@ -131,9 +154,9 @@ def parts() -> list[Part]:
     return [Part([run.scenario() for run in RUNS], lambda result: (data_sent(result), completion_s(result)))]
 
 
-def found(readings: Sequence[tuple[pl.DataFrame, float | None]]) -> Found:
+def found(runs: Runs) -> Found:
     """Return the transfers by figure and label."""
-    return {(run.figure, run.label): Transfer(run, *reading) for run, reading in zip(RUNS, readings, strict=True)}
+    return {(run.figure, run.label): Transfer(run, *runs[run.name]) for run in RUNS}
 
 
 def text(seconds: float | None) -> str:
@@ -144,3 +167,13 @@ def text(seconds: float | None) -> str:
 def ratio(own: float | None, other: float | None) -> str:
     """Return a ratio of two times as written in the claims."""
     return "none" if own is None or other is None else f"{own / other:.3g}"
+
+
+def part(own: float | None, other: float | None) -> float | None:
+    """Return a time as a part of another; none if it never ends, and 0 if the other does not."""
+    return None if own is None else 0.0 if other is None else own / other
+
+
+def sooner(own: float | None, other: float | None) -> float | None:
+    """Return by how many seconds the first is sooner; none if one of them never ends."""
+    return None if own is None or other is None else other - own

@@ -17,6 +17,7 @@ from selfclock.papers.swift_start.network import (
     QUICK_START,
     Start,
     completion_s,
+    file_name,
     flow,
     scenario,
 )
@@ -25,6 +26,7 @@ from selfclock.series import all_flows, between, link_series
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
     from selfclock.scenario.flow import Flow
@@ -50,8 +52,19 @@ def _flow(start: Start, size: str | None = None, **more: float) -> Flow:
 def _scenario(name: str, flows: Sequence[Flow], *, seconds: float, buffer: str = "1 bdp", **more: float) -> Scenario:
     load, reverse_load = more.get("load", 0.0), more.get("reverse_load", 0.0)
     # The BDP of the queue is that of the TCP flows' longest path, which all share.
-    return scenario(name, RATE_MBPS, RTT_MS, flows, seconds=seconds, buffer=buffer, transport=MODERN,
-                    routers=(QUICK_START,), load=load, reverse_load=reverse_load, samples="100 ms")  # fmt: skip
+    return scenario(
+        name,
+        RATE_MBPS,
+        RTT_MS,
+        flows,
+        seconds=seconds,
+        buffer=buffer,
+        transport=MODERN,
+        routers=(QUICK_START,),
+        load=load,
+        reverse_load=reverse_load,
+        samples="100 ms",
+    )
 
 
 # --- n that start together
@@ -95,17 +108,16 @@ SIZE = "1 MB"
 BEGIN_S = 1.0
 
 
-def _cross(start: Start, load: float) -> Scenario:
-    return _scenario(f"cross {load:g}: {start.label}", [_flow(start, SIZE, start_s=BEGIN_S)], seconds=16, load=load)
+def _cross(name: str, start: Start, load: float) -> Scenario:
+    return _scenario(name, [_flow(start, SIZE, start_s=BEGIN_S)], seconds=16, load=load)
 
 
-def _buffer(start: Start, buffer: float) -> Scenario:
-    return _scenario(f"buffer {buffer:g}: {start.label}", [_flow(start, "10 MB")], seconds=40, buffer=f"{buffer:g} bdp")
+def _buffer(name: str, start: Start, buffer: float) -> Scenario:
+    return _scenario(name, [_flow(start, "10 MB")], seconds=40, buffer=f"{buffer:g} bdp")
 
 
-def _reverse(start: Start, load: float) -> Scenario:
-    flows = [_flow(start, SIZE, start_s=BEGIN_S)]
-    return _scenario(f"reverse {load:g}: {start.label}", flows, seconds=16, reverse_load=load)
+def _reverse(name: str, start: Start, load: float) -> Scenario:
+    return _scenario(name, [_flow(start, SIZE, start_s=BEGIN_S)], seconds=16, reverse_load=load)
 
 
 # --- a receiver that lies
@@ -123,79 +135,128 @@ LIARS = [
 LIAR_BUFFERS = (0.25, 1.0)
 
 
-def _liar(liar: Start, buffer: float) -> Scenario:
-    return _scenario(f"{liar.label}, {buffer:g} bdp", [_flow(liar, "10 MB")], seconds=40, buffer=f"{buffer:g} bdp")
+ABOUT = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, CUBIC follows"
+FORM = "Seconds, and retransmitted segments"
 
 
-_TABLES: list[tuple[str, Callable[[Start, float], Scenario], Sequence[float], Sequence[Start]]] = [
-    ("load", _cross, LOADS, STARTS),
-    ("buffer", _buffer, BUFFERS, STARTS),
-    ("reverse", _reverse, REVERSE_LOADS, STARTS),
-    ("liar", _liar, LIAR_BUFFERS, LIARS),
+@dataclass(frozen=True)
+class Grid:
+    """A transfer by every start under every value of one quantity."""
+
+    title: str
+    about: str
+    #: Heading of the first column.
+    heading: str
+    #: Name of a run, with the fields `value` and `start`.
+    name: str
+    make: Callable[[str, Start, float], Scenario]
+    values: Sequence[float]
+    starts: Sequence[Start]
+    #: Form of a value in the heading.
+    form: str = "g"
+
+    def run_name(self, start: Start, value: float) -> str:
+        """Return the name of a run."""
+        return file_name(self.name.format(value=f"{value:g}", start=start.label))
+
+    def scenarios(self) -> list[Scenario]:
+        """Return every run."""
+        return [self.make(self.run_name(start, value), start, value) for start in self.starts for value in self.values]
+
+    def table(self, runs: Runs) -> Table:
+        """Return the transfer times."""
+        rows = [
+            [start.label, *(_transfer(runs[self.run_name(start, value)]) for value in self.values)]
+            for start in self.starts
+        ]
+        columns = [self.heading, *(format(value, self.form) for value in self.values)]
+        return Table(self.title, f"{ABOUT}. {self.about} {FORM}.", columns, rows)
+
+
+GRIDS = [
+    Grid(
+        "Cross traffic",
+        f"Transfer of {SIZE} beside a Poisson stream that takes a part of the link.",
+        "start",
+        "cross {value}: {start}",
+        _cross,
+        LOADS,
+        STARTS,
+        ".0%",
+    ),
+    Grid(
+        "Small buffers",
+        "Transfer of 10 MB alone; queue in bandwidth-delay products.",
+        "start",
+        "buffer {value}: {start}",
+        _buffer,
+        BUFFERS,
+        STARTS,
+    ),
+    Grid(
+        "A busy way of the acknowledgements",
+        f"Transfer of {SIZE}; a Poisson stream takes a part of the reverse link.",
+        "start",
+        "reverse {value}: {start}",
+        _reverse,
+        REVERSE_LOADS,
+        STARTS,
+        ".0%",
+    ),
+    Grid(
+        "A receiver that reports a tenth of the interval",
+        "Transfer of 10 MB by modified Swift Start, alone; queue in bandwidth-delay products.",
+        "receiver",
+        "{start}, {value} bdp",
+        _buffer,
+        LIAR_BUFFERS,
+        LIARS,
+    ),
 ]
+
+
+def _together_name(start: Start, count: int) -> str:
+    return file_name(f"{count} together: {start.label}")
 
 
 def scenarios() -> list[Scenario]:
     """Return every run."""
     together = [
-        _scenario(
-            f"{count} together: {start.label}", [_flow(start, jitter_s=0.01) for _ in range(count)], seconds=TOGETHER_S
-        )
+        _scenario(_together_name(start, count), [_flow(start, jitter_s=0.01) for _ in range(count)], seconds=TOGETHER_S)
         for start in STARTS
         for count in COUNTS
     ]
-    return together + [
-        make(start, value) for _, make, values, starts in _TABLES for start in starts for value in values
-    ]
+    return [*together, *(run for grid in GRIDS for run in grid.scenarios())]
 
 
-def findings(results: Sequence[Result]) -> tuple[list[Illustration], list[Table]]:
+def findings(runs: Runs) -> tuple[list[Illustration], list[Table]]:
     """Tabulate and draw."""
-    rest = iter(results)
-    together = {start.label: [_together(next(rest), count) for count in COUNTS] for start in STARTS}
-    cells = {
-        table: {start.label: [_transfer(next(rest)) for _ in values] for start in starts}
-        for table, _, values, starts in _TABLES
+    together = {
+        start.label: [_together(runs[_together_name(start, count)], count) for count in COUNTS] for start in STARTS
     }
-    about = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms, CUBIC follows"
-    form = "Seconds, and retransmitted segments"
-    grids = [
-        Table("Starting together: loss", f"{about}, queue of one bandwidth-delay product, starts within 10 ms. "
-                                        f"Part of the packets of "
-             f"the first {EARLY_S:g} s that was dropped. Swift Start gets an acknowledgement for every segment.",
-             ["start", *map(str, COUNTS)],
-             [[label, *(f"{100 * one.loss:.1f} %" for one in found)] for label, found in together.items()]),
-        Table("Starting together: time to fair shares", f"End of the first second over which Jain's index of "
-                                                       f"what was acknowledged is {FAIR:g}; runs of "
-                                                       f"{TOGETHER_S:g} s.",
-             ["start", *map(str, COUNTS)],
-             [[label, *("later" if one.fair_s is None else f"{one.fair_s:.1f} s" for one in found)]
-              for label, found in together.items()]),
-        Table("Cross traffic", f"{about}. Transfer of {SIZE} beside a Poisson stream that takes a part of the "
-                              f"link. {form}.",
-             ["start", *(f"{load:.0%}" for load in LOADS)], _rows(cells["load"])),
-        Table("Small buffers", f"{about}. Transfer of 10 MB alone; queue in bandwidth-delay products. {form}.",
-             ["start", *(f"{buffer:g}" for buffer in BUFFERS)], _rows(cells["buffer"])),
-        Table("A busy way of the acknowledgements", f"{about}. Transfer of {SIZE}; a Poisson stream takes a part "
-                                                   f"of the reverse link. "
-             f"{form}.", ["start", *(f"{load:.0%}" for load in REVERSE_LOADS)], _rows(cells["reverse"])),
-        Table("A receiver that reports a tenth of the interval", f"{about}. Transfer of 10 MB by modified Swift "
-                                                                f"Start, alone; queue in "
-             f"bandwidth-delay products. {form}.",
-             ["receiver", *(f"{buffer:g}" for buffer in LIAR_BUFFERS)], _rows(cells["liar"])),
-    ]  # fmt: skip
-    return [_together_figure(together)], grids
+    loss = Table(
+        "Starting together: loss",
+        f"{ABOUT}, queue of one bandwidth-delay product, starts within 10 ms. Part of the packets of the first "
+        f"{EARLY_S:g} s that was dropped. Swift Start gets an acknowledgement for every segment.",
+        ["start", *map(str, COUNTS)],
+        [[label, *(f"{100 * one.loss:.1f} %" for one in found)] for label, found in together.items()],
+    )
+    fair = Table(
+        "Starting together: time to fair shares",
+        f"End of the first second over which Jain's index of what was acknowledged is {FAIR:g}; runs of "
+        f"{TOGETHER_S:g} s.",
+        ["start", *map(str, COUNTS)],
+        [
+            [label, *("later" if one.fair_s is None else f"{one.fair_s:.1f} s" for one in found)]
+            for label, found in together.items()
+        ],
+    )
+    return [_together_figure(together)], [loss, fair, *(grid.table(runs) for grid in GRIDS)]
 
 
-def _transfer(result: Result) -> tuple[float | None, int]:
-    return completion_s(result), result.summary["flows"][0]["retransmitted_segments"]
-
-
-def _rows(found: dict[str, list[tuple[float | None, int]]]) -> list[list[str]]:
-    return [
-        [label, *("not complete" if time is None else f"{time:.2f} ({again})" for time, again in cells)]
-        for label, cells in found.items()
-    ]
+def _transfer(result: Result) -> str:
+    time, again = completion_s(result), result.summary["flows"][0]["retransmitted_segments"]
+    return "not complete" if time is None else f"{time:.2f} ({again})"
 
 
 def _together_figure(together: dict[str, list[Together]]) -> Illustration:
@@ -203,8 +264,12 @@ def _together_figure(together: dict[str, list[Together]]) -> Illustration:
     top, bottom = figure.column
     for start in STARTS:
         look, found = style.look(start.look), together[start.label]
-        own: dict[str, Any] = {"dash": "--" if start is _ALPHA_1 else look.line, "marker": look.marker,
-                               "colour": look.colour, "label": start.label}  # fmt: skip
+        own: dict[str, Any] = {
+            "dash": "--" if start is _ALPHA_1 else look.line,
+            "marker": look.marker,
+            "colour": look.colour,
+            "label": start.label,
+        }
         top.line(COUNTS, [100 * one.loss for one in found], **own)
         if any(one.fair_s is not None for one in found):
             bottom.line(COUNTS, [math.nan if one.fair_s is None else one.fair_s for one in found], **own)
@@ -214,7 +279,7 @@ def _together_figure(together: dict[str, list[Together]]) -> Illustration:
     top.title = f"{RATE_MBPS:g} Mbit/s, {RTT_MS:g} ms: flows that start within 10 ms"
     return Illustration(
         id="together",
-        scenarios=tuple(run.name for run in scenarios()[: len(STARTS) * len(COUNTS)]),
+        scenarios=tuple(_together_name(start, count) for start in STARTS for count in COUNTS),
         title="Starting together",
         caption=f"Loss over the first {EARLY_S:g} s, and when Jain's index over a second first is {FAIR:g}; no "
         f"marker: not within {TOGETHER_S:g} s.",
