@@ -19,7 +19,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
 
 .DELETE_ON_ERROR:
 # There is a folder of this name.
-.PHONY: lab lab-prerequisites lab-test
+.PHONY: lab lab-prerequisites lab-test report-scripts
 .PHONY: help prerequisites build quic quic-test quic-parity reproduce reproduce-full test \
   rust-test python-test untested lint docs docs-long figures chart-library record \
   record-full bench adapters careless package scorecards bbr-suite scorecard-truths sweep-10000 \
@@ -103,6 +103,7 @@ help:
 	@echo 'make quic-scorecards     docs/quic-scorecards.md, all rows or ROWS=S1,S2'
 	@echo 'make lab                 the laboratory in a browser, as a static folder: lab/dist; needs node'
 	@echo '                         and the wasm target of rustup; lab-test: its tests'
+	@echo 'make report-scripts      the scripts of reports, from lab/src/report; needs node'
 	@echo 'make build               set up .venv and build the extension module'
 	@echo 'make pins                versions and hashes of the tools in .venv, after a change of pyproject.toml;'
 	@echo '                         UPGRADE=1: the latest; needs uv'
@@ -327,6 +328,11 @@ lab-test: lab build
 	$(BIN)/python tests/lab/short.py lab/core/short.json
 	cd lab && npm run --silent check && npm test --silent
 	COMPLETE=$(COMPLETE) $(BIN)/pytest -p no:cacheprovider tests/lab
+
+# The scripts of reports, from lab/src/report into the package, where they are committed: reports
+# need no node. lab-test checks that they are fresh.
+report-scripts: lab/node_modules/.installed
+	cd lab && npm run --silent report
 
 bench: build
 	$(BIN)/selfclock bench

@@ -1,4 +1,5 @@
-// Bundles the page into dist/, or the tests into dist-tests/ (--test).
+// Bundles the page into dist/, the tests into dist-tests/ (--test), or the scripts of reports into the
+// Python package (--report), where they are committed: reports need no node. --check compares them.
 import { copyFile, mkdir, readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { existsSync } from "node:fs";
 import { brotliCompressSync } from "node:zlib";
@@ -32,6 +33,17 @@ async function page() {
   await copyFile(path("core/selfclock.wasm"), path("dist/selfclock.wasm"));
 }
 
+/** The scripts of reports, as names and texts. */
+async function report() {
+  const names = ["page", "rows", "replay"];
+  const { outputFiles } = await esbuild.build({
+    ...common, minify: true, charset: "utf8", legalComments: "none", format: "iife", write: false, outdir: path("dist"),
+    entryPoints: names.map((name) => path(`src/report/${name}.ts`)),
+    banner: { js: "// Built from lab/src/report by `make report-scripts`; not to be edited." },
+  });
+  return outputFiles.map(({ path: file, text }) => [new URL(`../python/selfclock/templates/${file.split(/[\\/]/).pop()}`, here), text]);
+}
+
 /** Prints what a visitor downloads, compressed. */
 async function sizes() {
   const rows = [];
@@ -47,6 +59,15 @@ async function sizes() {
 
 if (process.argv.includes("--test")) {
   await tests();
+} else if (process.argv.includes("--report")) {
+  for (const [file, text] of await report()) await writeFile(file, text);
+} else if (process.argv.includes("--check")) {
+  for (const [file, text] of await report()) {
+    if (!existsSync(file) || (await readFile(file, "utf8")) !== text) {
+      console.error(`${file.pathname} is not what lab/src/report makes: make report-scripts`);
+      process.exitCode = 1;
+    }
+  }
 } else {
   if (!existsSync(path("core/selfclock.wasm"))) {
     console.error("lab/core/selfclock.wasm is missing: make lab builds it");

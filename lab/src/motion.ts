@@ -1,13 +1,15 @@
 /** Packets in motion: a player of packet records, fetched span by span. */
 
 import { type Engine, Cancelled } from "./engine.ts";
-import { Flight } from "./flight.ts";
-import type { Scenario } from "./protocol.ts";
-import { Scene } from "./scene.ts";
-import { onTheme, reducedMotion } from "./theme.ts";
+import { Pace, sized } from "./player/pace.ts";
+import { first, trackOf } from "./player/picture.ts";
+import { Scene } from "./player/scene.ts";
+import type { Track } from "./player/track.ts";
+import { dropColour, looks, markColour } from "./palette.ts";
+import type { Hops, Scenario } from "./protocol.ts";
+import { isDark, onTheme, paint } from "./theme.ts";
 import { digits } from "./units.ts";
 
-const SPEEDS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
 /** Approximate number of data packets in a span, and its maximum of packet-hops. */
 const PACKETS = 6000, MOST_HOPS = 120_000;
 /** RTTs in the first picture. */
@@ -29,20 +31,19 @@ const HTML = `
 
 export class Motion {
   private scenario: Scenario | null = null;
-  private flight: Flight | null = null;
+  private hops: Hops | null = null;
+  private track: Track | null = null;
   private scene: Scene | null = null;
   private toml = "";
   private t = 0;
   private from = 0;
-  private running = false;
   private lit: number | null = null;
   private loading: Promise<void> | null = null;
   private readonly canvas: HTMLCanvasElement;
-  private readonly speeds: HTMLSelectElement;
+  private readonly pace: Pace;
   private readonly slider: HTMLInputElement;
   private readonly clock: HTMLOutputElement;
   private readonly told: HTMLElement;
-  private readonly button: HTMLButtonElement;
   /** Called with the time shown. */
   moved: (time: number) => void = () => undefined;
   /** Called with errors, for the owner of the scenario to show. */
@@ -56,12 +57,12 @@ export class Motion {
       return found;
     };
     this.canvas = find("canvas");
-    this.speeds = find("select");
     this.slider = find("input");
     this.clock = find("output");
     this.told = find(".told");
-    this.button = find("[data-do=play]");
-    for (const speed of SPEEDS) this.speeds.add(new Option(speed === 1 ? "real time" : `1/${speed}`, String(speed)));
+    const play = find<HTMLElement>("[data-do=play]");
+    this.pace = new Pace(find("select"), play, (seconds) => this.advance(seconds));
+    play.addEventListener("click", () => this.toggle());
     this.listen(find("[data-do=back]"), find("[data-do=step]"));
   }
 
@@ -70,7 +71,7 @@ export class Motion {
   }
 
   get playing(): boolean {
-    return this.running;
+    return this.pace.running;
   }
 
   /** Shows the packets of a scenario from time `at` on, or from the current time. */
@@ -79,7 +80,7 @@ export class Motion {
     const before = this.scenario;
     this.toml = toml;
     this.scenario = scenario;
-    if (fresh || before?.flows[0]?.delay_s !== scenario.flows[0]?.delay_s) this.pace();
+    if (fresh || before?.flows[0]?.delay_s !== scenario.flows[0]?.delay_s) this.pace.suit(PACE_S / Math.max(this.roundTrip(), 1e-6));
     const from = Math.min(at ?? this.t, scenario.duration_s * 0.999);
     if (fresh) this.stop();
     await this.load(Math.max(0, fresh ? from : from - this.span() * 0.1));
@@ -89,44 +90,45 @@ export class Motion {
 
   /** Moves to a time, and fetches its packets. */
   async seek(time: number): Promise<void> {
-    const { flight } = this;
-    if (!flight || !this.scenario) return;
+    const { hops } = this;
+    if (!hops || !this.scenario) return;
     this.stop();
     const wanted = Math.min(Math.max(time, 0), this.scenario.duration_s);
-    if (wanted < flight.hops.from_s || wanted > flight.hops.until_s) await this.load(Math.max(0, wanted - this.roundTrip()));
+    if (wanted < hops.from_s || wanted > hops.until_s) await this.load(Math.max(0, wanted - this.roundTrip()));
     this.go(wanted);
   }
 
   toggle(): void {
-    if (this.running) this.stop();
+    if (this.playing) this.stop();
     else this.play();
   }
 
   /** Moves to the next or previous ACK to reach a sender. */
   step(forwards: boolean): void {
     this.stop();
-    const found = this.flight?.ack(this.t, forwards);
-    if (!found || !this.flight || !this.scene) {
-      if (forwards && this.scenario && this.until() < this.scenario.duration_s) void this.load(this.until()).then(() => this.step(true));
+    const { track, scenario } = this, found = track?.answer(this.t, forwards);
+    if (!found || !track || !scenario) {
+      if (forwards && scenario && this.until() < scenario.duration_s) void this.load(this.until()).then(() => this.step(true));
       return;
     }
     this.go(found.time);
-    this.lit = this.flight.hops.flow[found.row] ?? null;
-    this.told.textContent = this.scene.told(found.row);
+    const flow = track.group(found.row), { place, edge } = first(track, scenario, flow), released = track.released(found.row, edge);
+    this.lit = place;
+    const gone = released === 0 ? "and releases nothing" : `and releases ${released} segment${released === 1 ? "" : "s"}`;
+    const { word } = track.kind(found.row), what = word === "ACK of" ? "ACK of segment" : word;
+    this.told.textContent = `The ${what} ${track.number(found.row)} reaches ${scenario.flows[flow]?.name ?? "the sender"}, ${gone}.`;
     this.draw();
   }
 
   faster(by: number): void {
-    this.speeds.selectedIndex = Math.min(Math.max(this.speeds.selectedIndex - by, 0), SPEEDS.length - 1);
+    this.pace.faster(by);
   }
 
   stop(): void {
-    this.running = false;
-    this.button.textContent = "Play";
+    this.pace.stop();
   }
 
   private listen(back: HTMLButtonElement, on: HTMLButtonElement): void {
-    this.button.addEventListener("click", () => this.toggle());
     back.addEventListener("click", () => this.step(false));
     on.addEventListener("click", () => this.step(true));
     this.slider.addEventListener("input", () => void this.seek((Number(this.slider.value) / 1000) * (this.scenario?.duration_s ?? 0)));
@@ -150,7 +152,7 @@ export class Motion {
   }
 
   private until(): number {
-    return this.flight?.hops.until_s ?? 0;
+    return this.hops?.until_s ?? 0;
   }
 
   private async load(from: number): Promise<void> {
@@ -162,7 +164,8 @@ export class Motion {
         const answer = await this.engine.packets(toml, from, until, MOST_HOPS);
         if (toml !== this.toml) return;
         this.scenario = answer.scenario;
-        this.flight = new Flight(answer.hops);
+        this.hops = answer.hops;
+        this.track = trackOf(answer.scenario, answer.hops);
         this.scene = null;
         this.resize();
       } catch (error) {
@@ -172,17 +175,6 @@ export class Motion {
     this.loading = work;
     await work;
     if (this.loading === work) this.loading = null;
-  }
-
-  /** A speed at which a round trip can be followed. */
-  private pace(): void {
-    const wanted = PACE_S / Math.max(this.roundTrip(), 1e-6);
-    const nearest = SPEEDS.reduce((a, b) => (Math.abs(Math.log(a / wanted)) < Math.abs(Math.log(b / wanted)) ? a : b));
-    this.speeds.value = String(nearest);
-  }
-
-  private get speed(): number {
-    return 1 / Number(this.speeds.value);
   }
 
   private go(time: number): void {
@@ -195,54 +187,48 @@ export class Motion {
 
   private play(): void {
     const { scenario } = this;
-    if (!scenario || !this.flight) return;
+    if (!scenario || !this.hops) return;
     if (this.t >= scenario.duration_s) this.t = this.from;
-    this.running = true;
-    this.button.textContent = "Pause";
     this.told.textContent = "";
     this.lit = null;
-    let before = performance.now();
-    const frame = (now: number): void => {
-      if (!this.running) return;
-      requestAnimationFrame(frame);
-      // With reduced motion the picture changes twice a second.
-      if (this.loading || (reducedMotion.matches && now - before < 500)) {
-        if (this.loading) before = now;
-        return;
-      }
-      const passed = Math.min(now - before, reducedMotion.matches ? 600 : 100) / 1000;
-      before = now;
-      this.t = Math.min(this.t + passed * this.speed, this.until());
-      this.draw();
-      this.moved(this.t);
-      if (this.t < this.until()) return;
-      if (this.until() >= scenario.duration_s * 0.9999) this.stop();
-      else void this.load(this.t);
-    };
-    requestAnimationFrame(frame);
+    this.pace.play();
+  }
+
+  private advance(seconds: number): boolean {
+    const { scenario } = this;
+    if (!scenario || this.loading) return scenario !== null;
+    this.t = Math.min(this.t + seconds, this.until());
+    this.draw();
+    this.moved(this.t);
+    if (this.t < this.until()) return true;
+    if (this.until() >= scenario.duration_s * 0.9999) return false;
+    void this.load(this.t);
+    return true;
   }
 
   private resize(): void {
     const width = this.place.clientWidth;
-    if (!width || !this.flight || !this.scenario) return;
-    if (this.scene?.width !== width || this.scene.flight !== this.flight) this.scene = new Scene(this.scenario, this.flight, width);
-    const ratio = Math.max(devicePixelRatio || 1, 1.5);
-    const [wide, high] = [Math.round(width * ratio), Math.round(this.scene.height * ratio)];
-    if (this.canvas.width !== wide || this.canvas.height !== high) {
-      this.canvas.width = wide;
-      this.canvas.height = high;
-      this.canvas.style.height = `${this.scene.height}px`;
-    }
+    if (!width || !this.track) return this.draw();
+    if (this.scene?.width !== width || this.scene.track !== this.track) this.scene = new Scene(this.track, width);
     this.draw();
   }
 
   private draw(): void {
-    const context = this.canvas.getContext("2d");
-    if (!context || !this.scene || !this.scenario) return;
-    const ratio = this.canvas.width / this.scene.width;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    this.scene.draw(context, this.t, this.speed, this.lit);
-    this.slider.value = String(Math.round((this.t / this.scenario.duration_s) * 1000));
+    const { scenario, scene } = this;
+    if (!scenario || !this.hops) return;
+    const context = sized(this.canvas, this.place.clientWidth, scene?.height ?? 60);
+    if (context && scene) {
+      const brush = {
+        ink: paint("--text"), paper: paint("--paper"), soft: paint("--line"), accent: paint("--accent"),
+        mark: markColour(isDark()), drop: dropColour(isDark()), groups: looks(scenario.flows.map((flow) => flow.algorithm), isDark()).map(({ colour }) => colour),
+      };
+      scene.draw(context, brush, this.t, this.pace.speed, this.lit);
+    } else if (context) {
+      context.font = "12px system-ui, sans-serif";
+      context.fillStyle = paint("--faint-text");
+      context.fillText("The network has too many routers to draw.", 12, 34);
+    }
+    this.slider.value = String(Math.round((this.t / scenario.duration_s) * 1000));
     this.clock.textContent = `${this.t < 10 ? this.t.toFixed(4) : digits(this.t, 6)} s`;
   }
 }

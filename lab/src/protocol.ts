@@ -102,6 +102,8 @@ export interface Scenario {
   nodes: string[];
   links: Link[];
   flows: Flow[];
+  /** null for a network that is too large to draw. */
+  layout: Layout | null;
   size: Size;
 }
 
@@ -164,52 +166,48 @@ export interface Columns {
   phases: string[];
 }
 
-/** How a packet left a link. */
-export const enum Fate {
-  /** To the next link. */
-  Forwarded = 0,
-  /** Dropped by the queue. */
-  Dropped = 1,
-  /** Lost on the wire. */
-  Lost = 2,
-  /** To its receiver. */
-  Delivered = 3,
+/** A drawing of a network: x in layers, y in rows downwards; a cable is the links between two places, both ways. */
+export interface Layout {
+  places: { name: string; x: number; y: number; kind: "host" | "router" | "bundle"; count: number }[];
+  cables: { a: number; b: number; there: number[]; back: number[]; bend: number }[];
+  width: number;
+  height: number;
 }
 
-/** Bits of `Hops.look`. */
-export const enum Look {
-  /** From the data's receiver to its sender: an ACK. */
-  Back = 1,
-  Retransmission = 2,
-  /** Carries payload; other packets are ACKs or set up a connection. */
-  Data = 4,
-  /** CE-marked, by this link or earlier. */
-  Marked = 8,
-  /** The ACK echoes a mark (ECE). */
-  Echo = 16,
-}
-
-/** A row for each packet on each link, in order of arrival at the link. Times in simulated seconds. */
+/** A row for each packet on each link, in order of arrival at the link. Times in simulated seconds, infinite: after `until_s`. */
 export interface Hops {
   /** The rows cover packets on a link between these times. */
   from_s: number;
   until_s: number;
-  /** Whether it ends early, at `most_hops` completed hops. */
+  /** Whether it ends early, at `most_hops` hops. */
   cut: boolean;
-  link: Uint32Array;
-  flow: Uint32Array;
-  /** Identifies the packet on its whole path. */
+  /** Row in `packets`. */
   packet: Uint32Array;
-  /** Arrival at the queue; start of transmission; last bit sent; last bit received. A dropped packet has the time of the drop in all four; a lost one ends at `sent`. Infinite: after `until_s`. */
+  link: Uint32Array;
+  /** Arrival at the queue; start of transmission; last bit sent; last bit received; departure. A dropped packet has the time of the drop from `start` on, a lost one that of the loss from `sent` on. */
   enter_s: Float64Array;
   start_s: Float64Array;
   sent_s: Float64Array;
   arrive_s: Float64Array;
-  size_bytes: Uint32Array;
-  /** Segment number from 1 (data), or the number of segments acknowledged. */
-  number: Uint32Array;
+  leave_s: Float64Array;
+  /** 0 to the next link, 1 dropped, 2 lost on the wire, 3 to its receiver, 4 not before the end. */
   fate: Uint8Array;
-  look: Uint8Array;
+  /** A row for each packet. */
+  packets: {
+    /** Identifies the packet on its whole path. */
+    packet: Uint32Array;
+    flow: Uint32Array;
+    /** Row of `kinds`. */
+    kind: Uint8Array;
+    size_bytes: Uint32Array;
+    /** Segment number from 1 (data), or the number of segments acknowledged. */
+    number: Uint32Array;
+    retransmission: Uint8Array;
+    /** When it was first CE-marked. */
+    marked_s: Float64Array;
+  };
+  /** Name before its number, whether it travels from the data's receiver to their sender, whether it carries data. */
+  kinds: { word: string; returns: boolean; data: boolean }[];
 }
 
 /** Observations of a controlled connection in a step. */

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Schema, spot } from "../src/complete.ts";
 import { command } from "../src/command.ts";
-import { Flight, after } from "../src/flight.ts";
-import { layoutOf } from "../src/layout.ts";
 import { hiddenLink, meanRate, scenarioOf, scoreOf } from "../src/link.ts";
 import { looks, shade } from "../src/palette.ts";
+import { trackOf } from "../src/player/picture.ts";
+import { type Track, after } from "../src/player/track.ts";
 import type { FlowSummary, Hops, Scenario } from "../src/protocol.ts";
 import { fairness } from "../src/fairness.ts";
 import { csv, rate } from "../src/series.ts";
@@ -49,54 +49,67 @@ test("colours repeat in other shades and lines", () => {
   assert.equal(shade("#0072B2", 0), "#0072B2");
 });
 
+const places = ["r", "s", "a", "b"].map((name, x) => ({ name, x, y: 0, kind: name < "c" ? "host" as const : "router" as const, count: 1 }));
 const scenario = {
   nodes: [], duration_s: 1, name: "x",
-  links: [["a", "r"], ["r", "s"], ["s", "b"], ["b", "s"], ["s", "r"], ["r", "a"]].map(([from, to], index) => ({ from, to, name: `${from}-${to}`, limit_packets: index === 1 ? 5 : null, limit_bytes: null })),
-  flows: [{ name: 'f,"1', forward: [0, 1, 2], reverse: [3, 4, 5] }],
+  links: [["a", "r"], ["r", "s"], ["s", "b"], ["b", "s"], ["s", "r"], ["r", "a"]].map(([from, to], index) => ({ from, to, name: `${from}-${to}`, rate_bps: 1e6, delay_s: 0.01, limit_packets: index === 1 ? 5 : null, limit_bytes: null })),
+  flows: [{ name: 'f,"1', algorithm: "reno", forward: [0, 1, 2], reverse: [3, 4, 5] }],
+  layout: { places, cables: [[2, 0, 0, 5], [0, 1, 1, 4], [1, 3, 2, 3]].map(([a, b, there, back]) => ({ a, b, there: [there], back: [back], bend: 0 })), width: 3, height: 0 },
 } as unknown as Scenario;
 
-test("a path is drawn from left to right, with a box where its queue has a limit", () => {
-  const layout = layoutOf(scenario);
-  assert.deepEqual(layout?.places.map((place) => [place.name, place.kind]), [["a", "host"], ["r", "router"], ["s", "router"], ["b", "host"]]);
-  const xs = layout?.places.map((place) => place.x) ?? [];
-  assert.deepEqual([...xs].sort((a, b) => a - b), xs);
-  assert.deepEqual(layout?.wires.map((wire) => wire?.boxed), [false, true, false, false, false, false]);
+/** Rows of a link, enter, start, sent, arrive, leave and fate; each is a packet of its own. */
+function track(...rows: [number, number, number, number, number, number, number][]): Track {
+  const column = (at: number): Float64Array => Float64Array.from(rows, (row) => row[at] ?? 0), all = (value: number): number[] => rows.map(() => value);
+  const hops: Hops = {
+    from_s: 0, until_s: 30, cut: false, packet: Uint32Array.from(rows.keys()), link: Uint32Array.from(column(0)), fate: Uint8Array.from(column(6)),
+    enter_s: column(1), start_s: column(2), sent_s: column(3), arrive_s: column(4), leave_s: column(5),
+    packets: {
+      packet: Uint32Array.from(rows.keys()), flow: Uint32Array.from(all(0)), kind: Uint8Array.from(all(0)), size_bytes: Uint32Array.from(all(1500)),
+      number: Uint32Array.from(rows.keys(), (row) => row + 1), retransmission: Uint8Array.from(all(0)), marked_s: Float64Array.from(all(Infinity)),
+    },
+    kinds: [{ word: "segment", returns: false, data: true }],
+  };
+  const made = trackOf(scenario, hops);
+  assert.ok(made);
+  return made;
+}
+/** The edge of the link that data takes from router to router, which is the second cable's first. */
+const BOTTLENECK = 2;
+
+test("a box stands where a queue with a limit leads data out of a router", () => {
+  const { picture, capacities, ...made } = track();
+  assert.deepEqual(picture.edges.map((edge) => edge.name), ["a-r", "r-a", "r-s", "s-r", "s-b", "b-s"]);
+  assert.deepEqual(picture.edges.map((_, edge) => track().boxed(edge)), [false, false, true, false, false, false]);
+  assert.deepEqual(capacities[BOTTLENECK], { limit: 5, unit: "packets", most: 0 });
+  assert.equal(made.count, 0);
 });
 
-const hops = {
-  from_s: 0, until_s: 10, cut: false, link: Uint32Array.of(0, 1, 1), flow: Uint32Array.of(0, 0, 0), packet: Uint32Array.of(1, 1, 2),
-  enter_s: Float64Array.of(0, 2, 3), start_s: Float64Array.of(0, 4, 3), sent_s: Float64Array.of(1, 5, 3), arrive_s: Float64Array.of(2, 7, 3),
-  size_bytes: Uint32Array.of(1500, 1500, 1500), number: Uint32Array.of(1, 1, 2), fate: Uint8Array.of(0, 3, 1), look: Uint8Array.of(4, 4, 4),
-} satisfies Hops;
-
-test("a packet waits, flies, arrives; a dropped one falls", () => {
-  const flight = new Flight(hops);
-  assert.deepEqual([0.5, 2, 3].map((t) => flight.phase(0, t)), ["flying", "gone", "gone"]);
-  assert.deepEqual([2, 4.5, 7].map((t) => flight.phase(1, t)), ["waiting", "flying", "gone"]);
-  assert.equal(flight.phase(2, 3), "fallen");
+test("a packet waits, flies, arrives and is held; a dropped one falls", () => {
+  const made = track([0, 0, 0, 1, 2, 2, 0], [1, 2, 4, 5, 7, 9, 3], [1, 3, 3, 3, 3, 3, 1]);
+  assert.deepEqual([0.5, 2, 3].map((t) => made.phase(0, t)), ["flying", "gone", "gone"]);
+  assert.deepEqual([2, 4.5, 7, 9].map((t) => made.phase(1, t)), ["waiting", "flying", "held", "gone"]);
+  assert.equal(made.phase(2, 3), "fallen");
   // Its last bit left at 5 and arrives at 7: at 6 it is half-way, the first bit is there.
-  assert.deepEqual(flight.extent(1, 6), [0.5, 1]);
+  assert.deepEqual(made.extent(1, 6), [0.5, 1]);
   const seen: number[] = [];
-  flight.each(3.2, 0.5, (row) => seen.push(row));
+  made.each(3.2, 0.5, (row) => seen.push(row));
   assert.deepEqual(seen, [1, 2]);
+  assert.deepEqual(made.told(3), ['f,"1: segment 3 dropped at r-s']);
+  assert.deepEqual(made.state(3).dropped, [1]);
 });
 
 test("a packet that its queue drops at the head waits until then, and no longer", () => {
-  const twenty = [...Array(20).keys()];
   // One after the other waits for 1 s and is dropped; no two wait at once.
-  const flight = new Flight({ ...hops, link: Uint32Array.from(twenty, () => 1), fate: Uint8Array.from(twenty, () => 1),
-    enter_s: Float64Array.from(twenty), start_s: Float64Array.from(twenty, (t) => t + 1), sent_s: Float64Array.from(twenty, (t) => t + 1),
-    arrive_s: Float64Array.from(twenty, (t) => t + 1) });
-  assert.deepEqual([3, 3.9, 4, 9].map((t) => flight.phase(3, t)), ["waiting", "waiting", "fallen", "fallen"]);
-  assert.equal(flight.fell(3), 4);
-  assert.equal(flight.mostWaiting(1), 1);
+  const made = track(...[...Array(20).keys()].map((t): [number, number, number, number, number, number, number] => [1, t, t + 1, t + 1, t + 1, t + 1, 1]));
+  assert.deepEqual([3, 3.9, 4, 9].map((t) => made.phase(3, t)), ["waiting", "waiting", "fallen", "fallen"]);
+  assert.equal(made.capacities[BOTTLENECK]?.most, 1);
 });
 
 test("the most that waited at once", () => {
-  const flight = new Flight({ ...hops, link: Uint32Array.of(1, 1, 1), fate: Uint8Array.of(0, 0, 0),
-    enter_s: Float64Array.of(0, 1, 2), start_s: Float64Array.of(3, 4, 5), sent_s: Float64Array.of(4, 5, 6), arrive_s: Float64Array.of(5, 6, 7) });
-  assert.equal(flight.mostWaiting(1), 3);
-  assert.equal(flight.mostWaiting(0), 0);
+  const made = track([1, 0, 3, 4, 5, 5, 0], [1, 1, 4, 5, 6, 6, 0], [1, 2, 5, 6, 7, 7, 0]);
+  assert.equal(made.capacities[BOTTLENECK]?.most, 3);
+  assert.equal(made.capacities[0]?.most, 0);
+  assert.deepEqual(made.queue(BOTTLENECK), { times: [0, 0, 1, 2, 3, 4, 5], lengths: [0, 1, 2, 3, 2, 1, 0] });
 });
 
 test("after() finds the first that is greater", () => {

@@ -43,6 +43,7 @@ __all__ = [
     "examples",
     "footprint",
     "grid_schema",
+    "hops",
     "kernel_check",
     "kernel_default",
     "kernel_describe",
@@ -57,6 +58,7 @@ __all__ = [
     "kernel_unload",
     "kernel_unload_residents",
     "known_elsewhere",
+    "packet_kinds",
     "queue_table",
     "queues",
     "read_packets",
@@ -471,6 +473,28 @@ def run(
     threads: int = 1,
 ) -> Outcome: ...
 def read_packets(path: str | PathLike[str], columns: Sequence[str] | None = None) -> Table: ...
+def hops(
+    scenario: Scenario,
+    #: Where the packet events are: in memory, or in a file.
+    record: Outcome | str | PathLike[str],
+    span_s: tuple[float, float],
+    #: Index of a flow; all flows without one.
+    flow: int | None = None,
+    #: Maximum number of hops.
+    most: int | None = None,
+) -> tuple[Table, Table, float, bool]:
+    """Follow packets from link to link between two times, which are in seconds.
+
+    Return a table of hops, with times that are null where the record is silent, a table of their
+    packets, the end of the time covered, and whether the record is longer.
+    """
+
+def packet_kinds() -> list[tuple[str, str, bool, bool]]:
+    """Return every kind of packet.
+
+    Its name in records, the word before its number, whether it goes to the sender of data, and whether it carries data.
+    """
+
 def run_many(
     scenarios: Sequence[Scenario],
     threads: int | None = None,

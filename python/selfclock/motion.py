@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from selfclock.hops import DROPPED, LOST, WORDS, Hops, hops_of
-from selfclock.layout import MOST_ROUTERS, layout_of
-from selfclock.sketch import MOST_FLOWS, Group, groups_of, pace, queue
+from selfclock import _core
+from selfclock.hops import Hops, hops_of
+from selfclock.layout import MOST_ROUTERS
+from selfclock.sketch import MOST_FLOWS, Group, groups_of, pace
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -55,20 +56,18 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
     Raises `UnrecordedError` if the scenario does not record packets.
     """
     hops = hops_of(result, most)
-    layout = layout_of(hops.network)
+    layout = hops.network.layout
     if layout is None:
         return None
     groups = groups_of(hops.network)
-    edges = _Edges(hops.network, layout)
-    edge = edges.of_link[hops.link]
+    edges, of_link = _edges(hops.network, layout)
     # Packets in flight when the record began had left before.
     origin = min(hops.begin, float(np.nanmin(hops.start, initial=hops.begin)))
     tick = max(1e-9, math.ceil((hops.end - origin) / 3.5) * 1e-9)
-    most_waiting = [_most_waiting(hops, edge == index) for index in range(len(edges.links))]
     group_of = np.zeros(len(hops.network.flows), dtype=np.int64)
     for index, group in enumerate(groups):
         group_of[list(group.flows)] = index
-    columns, described = _columns(hops, edge, group_of, (origin, tick))
+    columns, described = _columns(hops, of_link[hops.link], group_of, (origin, tick))
     document = {
         "origin": origin,
         "begin": hops.begin,
@@ -76,12 +75,12 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
         "tick": tick,
         "rtt": _shortest_round_trip(hops.network),
         "quantity": "in flight" if "emulation" in result.summary else "window",
-        "places": [vars(place) for place in layout.places],
-        "extent": [layout.width, layout.height],
-        "edges": [
-            {**described_edge, "most": most}
-            for described_edge, most in zip(edges.described(_sizes(hops, edge)), most_waiting, strict=True)
-        ],
+        "layout": {
+            "places": [vars(place) for place in layout.places],
+            "width": layout.width,
+            "height": layout.height,
+        },
+        "edges": edges,
         "groups": [
             {
                 "name": group.name,
@@ -91,7 +90,7 @@ def motion_of(result: Result, most: int = MOST_HOPS) -> Motion | None:
             }
             for group in groups
         ],
-        "words": list(WORDS.values()),
+        "kinds": [{"word": word, "returns": back, "data": data} for _, word, back, data in _core.packet_kinds()],
         "columns": described,
     }
     return Motion(document, columns, tuple(_notes(hops, layout)))
@@ -108,57 +107,23 @@ def _notes(hops: Hops, layout: Layout) -> list[str]:
     return notes
 
 
-class _Edges:
-    """Links as drawn: one direction between two places; those of a bundle are one."""
-
-    def __init__(self, network: Network, layout: Layout) -> None:
-        self.network = network
-        self.links: list[tuple[int, ...]] = []
-        self.ends: list[tuple[int, int, float]] = []
-        self.of_link = np.zeros(len(network.links), dtype=np.int64)
-        for cable in layout.cables:
-            for links, start, end in ((cable.there, cable.a, cable.b), (cable.back, cable.b, cable.a)):
-                if links:
-                    self.of_link[list(links)] = len(self.links)
-                    self.links.append(links)
-                    self.ends.append((start, end, cable.bend))
-
-    def described(self, sizes: dict[int, int]) -> list[dict[str, Any]]:
-        """Return name, ends and label of each; `sizes` has those with a constant packet size."""
-        rows = []
-        for row, (links, (start, end, bend)) in enumerate(zip(self.links, self.ends, strict=True)):
-            link = self.network.links[links[0]]
-            limit, unit = link.limit_packets, "packets"
-            if link.limit_bytes is not None:
-                # With a constant packet size, a limit in bytes is one in packets.
-                size = sizes.get(row)
-                limit, unit = (link.limit_bytes, "B") if size is None else (link.limit_bytes // size, "packets")
+def _edges(network: Network, layout: Layout) -> tuple[list[dict[str, Any]], NDArray[np.int64]]:
+    """Return links as drawn, one direction between two places each, and the row of each link."""
+    rows: list[dict[str, Any]] = []
+    of_link = np.zeros(len(network.links), dtype=np.int64)
+    for cable in layout.cables:
+        for links, start, end in ((cable.there, cable.a, cable.b), (cable.back, cable.b, cable.a)):
+            if not links:
+                continue
+            of_link[list(links)] = len(rows)
+            link, one = network.links[links[0]], len(links) == 1
             rows.append({
-                "name": link.name if len(links) == 1 else f"{len(links):,} links",
-                "a": start, "b": end, "bend": bend,
-                "about": pace(link), "queue": queue(link),
-                "limit": limit if len(links) == 1 else None, "unit": unit,
+                "name": link.name if one else f"{len(links):,} links",
+                "a": start, "b": end, "bend": cable.bend, "about": pace(link),
+                "limit_packets": link.limit_packets if one else None,
+                "limit_bytes": link.limit_bytes if one else None,
             })  # fmt: skip
-        return rows
-
-
-def _sizes(hops: Hops, edge: NDArray[np.int64]) -> dict[int, int]:
-    """Return the size of data packets, of each edge where it is constant, in bytes."""
-    waited = ~(hops.start <= hops.enter) & hops.data[hops.packet]
-    sizes = hops.size[hops.packet]
-    found = {int(index): np.unique(sizes[waited & (edge == index)]) for index in np.unique(edge[waited])}
-    return {index: int(each[0]) for index, each in found.items() if len(each) == 1}
-
-
-def _most_waiting(hops: Hops, rows: NDArray[np.bool_]) -> int:
-    """Return the longest queue in packets over some links."""
-    enter = hops.enter[rows]
-    left = np.where(hops.fate[rows] == DROPPED, hops.leave[rows], hops.start[rows])
-    waited = ~(left <= enter)
-    comes, goes = np.sort(enter[waited]), np.sort(left[waited & ~np.isnan(left)])
-    if not len(comes):
-        return 0
-    return int((np.arange(1, len(comes) + 1) - np.searchsorted(goes, comes, side="right")).max())
+    return rows, of_link
 
 
 def _shortest_round_trip(network: Network) -> float:
@@ -198,14 +163,9 @@ def _columns(
     def ticks(times: NDArray[np.float64]) -> NDArray[np.int64]:
         return np.where(np.isnan(times), NEVER, np.round((np.nan_to_num(times) - origin) / tick)).astype(np.int64)
 
-    enter = ticks(hops.enter)
-    gone = hops.fate == DROPPED
-    start = np.where(gone, ticks(hops.leave), ticks(hops.start))
-    still = gone | (start >= NEVER)
-    sent = np.where(still, start, ticks(hops.sent))
-    arrive = np.where(still, start, ticks(hops.arrive))
-    leave = np.where(still | (hops.fate == LOST), arrive, ticks(hops.leave))
-    look = hops.back + 2 * hops.again.astype(np.int64) + 4 * hops.data
+    enter, start = ticks(hops.enter), ticks(hops.start)
+    still = start >= NEVER
+    sent, arrive, leave = (np.where(still, start, ticks(times)) for times in (hops.sent, hops.arrive, hops.leave))
     parts: list[tuple[str, NDArray[Any]]] = [
         ("enter", np.diff(enter, prepend=0).astype(np.uint32)),
         ("start", (start - enter).astype(np.uint32)),
@@ -219,7 +179,7 @@ def _columns(
         ("edge", edge.astype(np.uint16)),
         ("fate", hops.fate.astype(np.uint8)),
         ("group", group_of[np.maximum(hops.flow, 0)].astype(np.uint8)),
-        ("look", look.astype(np.uint8)),
+        ("again", hops.again.astype(np.uint8)),
         ("kind", hops.kind.astype(np.uint8)),
     ]
     kinds = {"uint32": "Uint32Array", "uint16": "Uint16Array", "uint8": "Uint8Array"}

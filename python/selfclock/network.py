@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from selfclock.layout import Layout
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -87,6 +89,8 @@ class Network:
     nodes: tuple[str, ...]
     links: tuple[NetworkLink, ...]
     flows: tuple[NetworkFlow, ...]
+    #: Where its nodes stand in a drawing; `None` if it is too large for one.
+    layout: Layout | None
 
     @classmethod
     def read(cls, document: str) -> Network:
@@ -101,7 +105,8 @@ class Network:
             })
             for flow in read["flows"]
         )  # fmt: skip
-        return cls(tuple(read["nodes"]), links, tuple(flows))
+        layout = read["layout"] and Layout.read(read["layout"])
+        return cls(tuple(read["nodes"]), links, tuple(flows), layout)
 
     def tcp(self) -> tuple[NetworkFlow, ...]:
         """Return the flows that are not UDP."""

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 
 from selfclock.errors import BadInputError
 from selfclock.figure import Figure
-from selfclock.hops import DROPPED, LOST, UNFINISHED, Hops, events_of, hops_of, recorded_span
+from selfclock.hops import DROPPED, LOST, Hops, hops_of, recorded_span
 from selfclock.names import unknown
 
 if TYPE_CHECKING:
@@ -65,8 +64,8 @@ def draw_path(
     """Draw the diagram of `path_diagram` into a panel, and return remarks for the reader."""
     chosen = _chosen(result, flow)
     begin, last = recorded_span(result, "the time-distance diagram")
-    first = events_of(result, chosen.name).select(pl.col("time_s").min()).collect().item()
-    start = (begin if first is None else first) if start_s is None else start_s
+    first = hops_of(result, 1, flow=chosen.name).enter
+    start = (float(first[0]) if len(first) else begin) if start_s is None else start_s
     shown = (chosen.delay_s * ROUND_TRIPS or last - start) if duration_s is None else duration_s
     end = start + shown
     hops = hops_of(result, flow=chosen.name, between=(start, end))
@@ -156,12 +155,11 @@ def _lines(
 ) -> None:
     label, colour, scale = look
     begin, end = ends[hops.link[rows]].T
-    gone = hops.fate[rows] == DROPPED
-    waiting = (hops.fate[rows] == UNFINISHED) & np.isnan(hops.start[rows])
-    until = np.where(gone, hops.leave[rows], np.where(waiting, hops.end, hops.start[rows]))
+    waiting = np.isnan(hops.start[rows])
+    until = np.where(waiting, hops.end, hops.start[rows])
     gap = np.full(len(rows), np.nan)
     times = [hops.enter[rows], until, hops.sent[rows], hops.arrive[rows], hops.leave[rows], gap]
-    moving = np.where(gone | waiting | (hops.fate[rows] == LOST), np.nan, end)
+    moving = np.where(waiting | np.isin(hops.fate[rows], (DROPPED, LOST)), np.nan, end)
     levels = [begin, begin, begin, moving, moving, gap]
     panel.line(_strung(times) * scale.factor, _strung(levels), colour=colour, width=0.9, label=label)
     seen = hops.sent[rows] - hops.start[rows] >= scale.shortest

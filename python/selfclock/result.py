@@ -255,6 +255,17 @@ class Result:
             return _core.read_packets(self._record, names)
         return self._outcome.packets(names)
 
+    def _packet_hops(
+        self, span_s: tuple[float, float], flow: int | None = None, most: int | None = None
+    ) -> tuple[_core.Table, _core.Table, float, bool]:
+        """Return the packets on links between two times, of a flow by its index or all, at most the first `most`.
+
+        They are a table of hops, a table of their packets, the end of the time covered, and whether
+        the record is longer.
+        """
+        record = self._outcome if isinstance(self._outcome, _core.Outcome) else self._outcome.packet_file
+        return _core.hops(self.scenario._core, self._record or record, span_s, flow, most)
+
     @cached_property
     def packet_events(self) -> int:
         """Rows of `packets`, without building the table."""

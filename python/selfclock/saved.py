@@ -181,11 +181,17 @@ class SavedOutcome:
             return SavedTable(pl.DataFrame())
         return self._table("connections.parquet")
 
+    @property
+    def packet_file(self) -> Path:
+        """The file of every packet."""
+        path = self.directory / "packets.parquet"
+        if not path.exists():
+            raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
+        return path
+
     def packets(self, columns: Sequence[str] | None = None) -> SavedTable:
         """Return every packet, in all columns or the requested ones."""
-        if not (self.directory / "packets.parquet").exists():
-            raise LoadError(f"{self.directory}: packets were not recorded; run it with --set record.packets=true")
-        return self._table("packets.parquet", columns)
+        return self._table(self.packet_file.name, columns)
 
     @property
     def packet_events(self) -> int:

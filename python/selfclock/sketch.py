@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from selfclock import style, units
-from selfclock.layout import BESIDE, Cable, Layout, Place, layout_of
+from selfclock.layout import BESIDE, Cable, Layout, Place
 from selfclock.svg import LETTER, LINE, svg, text
 
 if TYPE_CHECKING:
@@ -76,18 +76,17 @@ class Sketch:
         Path(path).write_text(self.svg, encoding="utf-8")
 
 
-def sketch(network: Network, width: int = WIDE, layout: Layout | None = None, *, flows: bool = True) -> Sketch:
-    """Draw a network, this many pixels wide, with this layout or the default one, with or without its flows.
+def sketch(network: Network, width: int = WIDE, *, flows: bool = True) -> Sketch:
+    """Draw a network, this many pixels wide, with or without its flows.
 
     The drawing is wider if a row of nodes needs more room for names; a page then scrolls it. Beyond
     eight hosts of a router the rest are drawn as a bundle; of a network with more than 40 routers,
     only counts are shown.
     """
-    layout = layout or layout_of(network)
-    if layout is None:
+    if network.layout is None:
         words = f"{len(network.nodes):,} nodes, {len(network.links):,} links, {len(network.flows):,} flows"
         return Sketch(svg(width, 40, [text(10, 24, f"Too large to draw: {words}")], words))
-    return Sketch(_Drawing(network, layout, width, groups_of(network) if flows else []).svg())
+    return Sketch(_Drawing(network, network.layout, width, groups_of(network) if flows else []).svg())
 
 
 def _cut(name: str, letters: int) -> str:

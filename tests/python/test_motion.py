@@ -21,7 +21,6 @@ from selfclock.cli.app import main
 from selfclock.errors import BadInputError
 from selfclock.figure import Line
 from selfclock.hops import WORDS, UnrecordedError, hops_of
-from selfclock.layout import layout_of
 from selfclock.motion import motion_of
 from selfclock.report.pages import run_page
 
@@ -326,7 +325,7 @@ def test_a_replay_is_bounded_and_says_so() -> None:
 
 def test_many_hosts_are_a_bundle() -> None:
     scenario = sc.dumbbell("20 Mbps", flows=[{"count": 60}], duration="1 s", record={"packets": True})
-    layout = layout_of(scenario.network)
+    layout = scenario.network.layout
     assert layout is not None
     assert [place.name for place in layout.places if place.kind == "bundle"] == ["53 more", "53 more"]
     assert len(layout.places) == 2 + 2 * 8
@@ -382,15 +381,15 @@ def chain(routers: int) -> sc.Scenario:
 
 
 def test_a_network_of_too_many_routers_is_counted() -> None:
-    assert layout_of(chain(40).network) is not None
+    assert chain(40).network.layout is not None
     large = chain(41)
-    assert layout_of(large.network) is None
+    assert large.network.layout is None
     assert "Too large to draw: 43 nodes" in large.sketch().svg
     assert "No replay: 43 nodes" in run_page(large.run()).text
 
 
 def test_routers_stand_in_the_order_of_the_way() -> None:
-    layout = layout_of(sc.Scenario.parse(PARKING_LOT).network)
+    layout = sc.Scenario.parse(PARKING_LOT).network.layout
     assert layout is not None
     at = {place.name: place for place in layout.places}
     assert [at[f"router{hop}"].x - at["router0"].x for hop in range(4)] == [0, 1, 2, 3]
@@ -436,7 +435,7 @@ def test_a_replay_calls_each_kind_of_packet_by_its_name() -> None:
     hops = hops_of(result)
     motion = motion_of(result)
     assert motion is not None
-    words = motion.document["words"]
+    words = [kind["word"] for kind in motion.document["kinds"]]
     frame = record_of(result)
     first = frame.sort("packet", maintain_order=True).unique("packet", keep="first", maintain_order=True)
     kinds = first["kind"].cast(pl.String).to_list()

@@ -1,7 +1,6 @@
 //! Requests and their replies.
 
 use selfclock_congestion::registry::Registry;
-use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::Simulation;
 use selfclock_simulator::environment::{Environment, Step};
 use selfclock_simulator::fingerprint::fingerprint;
@@ -12,11 +11,11 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 use crate::columns::columns;
-use crate::hops::{self, Hops};
+use crate::hops;
 use crate::refusal::Refusal;
 use crate::reply::{Arrays, Reply};
 use crate::request::{Limits, Request, Text, Window};
-use crate::run::Run;
+use crate::run::{Run, Watched};
 use crate::size::Size;
 
 /// All runs of a page, by number.
@@ -71,8 +70,8 @@ impl Laboratory {
                 Ok(json!({ "fingerprint": format!("{:016x}", fingerprint(self.take(run)?.finish())) }))
             }
             Request::Hops { run } => {
-                let (_, hops, now_s) = self.take(run)?.hops()?;
-                Ok(hops::json(&hops.finish(now_s), arrays))
+                let (found, from_s) = self.take(run)?.hops()?;
+                Ok(hops::json(&found, from_s, arrays))
             }
             Request::Step { run, rate_bps, length_s, window_segments } => {
                 let values = self.run(run)?.step(rate_bps, length_s, window_segments)?;
@@ -105,10 +104,7 @@ impl Laboratory {
                 Run::Steered(environment.map_err(|error| Refusal::Failed(error.to_string()))?.into())
             }
             None => {
-                let packets = packets.map(|window| {
-                    let until = Time::ZERO + Duration::from_seconds(window.until_s.clamp(0.0, end));
-                    (Hops::new(&mut plan, window), until)
-                });
+                let packets = packets.map(|window| Watched::new(&mut plan, window));
                 let simulation = Simulation::new(&plan).into();
                 Run::Free { plan: Box::new(plan), simulation, packets }
             }

@@ -3,18 +3,36 @@
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_simulator::environment::{Command, Environment};
 use selfclock_simulator::plan::Plan;
+use selfclock_simulator::record::hops::{Follower, Hops};
 use selfclock_simulator::{Outcome, Progress, Simulation, Stopped};
 
-use crate::hops::Hops;
 use crate::refusal::Refusal;
+use crate::request::Window;
 
 /// A run in progress.
 #[derive(Clone, Debug)]
 pub enum Run {
     /// As in the scenario; with packet records, only to the end of their window.
-    Free { plan: Box<Plan>, simulation: Box<Simulation>, packets: Option<(Hops, Time)> },
+    Free { plan: Box<Plan>, simulation: Box<Simulation>, packets: Option<Watched> },
     /// A flow is controlled from outside.
     Steered(Box<Environment>),
+}
+
+/// The packets of a window of a run.
+#[derive(Clone, Debug)]
+pub struct Watched {
+    follower: Follower,
+    from_s: f64,
+    until: Time,
+}
+
+impl Watched {
+    /// For a window of a run of this plan; enables the plan's packet record.
+    pub fn new(plan: &mut Plan, window: Window) -> Self {
+        let Window { from_s, until_s, most_hops } = window;
+        let until = Time::ZERO + Duration::from_seconds(until_s.clamp(0.0, plan.duration.seconds()));
+        Self { follower: Follower::of_window(plan, from_s, until_s, most_hops), from_s, until }
+    }
 }
 
 /// Default window of a steered flow, in multiples of its rate times the RTT: BBR's cwnd_gain, which
@@ -48,15 +66,15 @@ impl Run {
 
     /// Runs at most `events` events; true when the run, or the packet window, is over.
     pub fn advance(&mut self, events: u64) -> Result<bool, Refusal> {
-        let Self::Free { plan, simulation, packets } = self else {
+        let Self::Free { simulation, packets, .. } = self else {
             return Err(Refusal::Failed("a steered run goes on by steps".to_owned()));
         };
-        let Some((hops, until)) = packets else {
+        let Some(Watched { follower, until, .. }) = packets else {
             return Ok(simulation.advance(events)?.is_finished());
         };
         let progress: Progress = simulation.advance_towards(*until, events)?;
-        simulation.take_packets().iter().for_each(|record| hops.add(plan, &record));
-        Ok(progress.is_finished() || hops.is_full())
+        simulation.take_packets().iter().for_each(|record| follower.add(&record));
+        Ok(progress.is_finished() || follower.is_full())
     }
 
     /// One step of a steered run.
@@ -84,13 +102,14 @@ impl Run {
         }
     }
 
-    /// Ends the run now and returns the packets on its links.
-    pub fn hops(self) -> Result<(Plan, Hops, f64), Refusal> {
-        let Self::Free { plan, simulation, packets: Some((mut hops, _)) } = self else {
+    /// Ends the run now and returns the packets on its links, and the start of their window.
+    pub fn hops(self) -> Result<(Hops, f64), Refusal> {
+        let Self::Free { simulation, packets: Some(Watched { mut follower, from_s, until }), .. } = self
+        else {
             return Err(Refusal::Failed("no packets of this run are recorded".to_owned()));
         };
-        let now_s = simulation.now().seconds();
-        simulation.finish().packets.iter().for_each(|record| hops.add(&plan, &record));
-        Ok((*plan, hops, now_s))
+        let now = simulation.now();
+        simulation.finish().packets.iter().for_each(|record| follower.add(&record));
+        Ok((follower.finish(now.min(until).seconds()), from_s))
     }
 }

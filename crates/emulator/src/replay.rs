@@ -47,7 +47,7 @@ pub struct Recorded {
 impl Recorded {
     /// Converts a record in memory; of a sent packet, with its first link.
     pub fn of(record: &PacketRecord, first_link: u32) -> Self {
-        let acknowledges = matches!(record.kind, PacketKind::Ack | PacketKind::SynAck);
+        let acknowledges = record.kind.acknowledges();
         Self {
             time_s: record.time.seconds(),
             event: record.event,

@@ -14,6 +14,7 @@ mod environment;
 mod events;
 mod examples;
 mod grid;
+mod hops;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod kernel;
@@ -27,6 +28,7 @@ mod kernel_resident;
 mod memory;
 mod outcome;
 mod packet_file;
+mod packet_rows;
 mod packets;
 mod parquet_file;
 mod replay;
@@ -63,6 +65,8 @@ mod _core {
     use super::examples::examples;
     #[pymodule_export]
     use super::grid::{Grid, grid_schema};
+    #[pymodule_export]
+    use super::hops::{hops, packet_kinds};
     #[pymodule_export]
     use super::interrupt::end_at_second_interrupt;
     #[cfg(target_os = "linux")]

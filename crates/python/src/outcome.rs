@@ -96,6 +96,11 @@ impl Outcome {
         })
     }
 
+    /// The packet events in memory.
+    pub fn record(&self) -> &Packets {
+        &self.packets
+    }
+
     /// Results of an emulation.
     pub fn emulated(
         py: Python<'_>,

@@ -1,20 +1,17 @@
 //! The record of an emulation, replayed through the simulator's network.
 
 use crate::emulator::EmulationError;
+use crate::packet_rows::{self, Wanted, batches, link_of, named, numbers};
 use crate::scenario::Scenario;
-use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, UInt8Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrowPrimitiveType, DictionaryArray, RecordBatch, RecordBatchReader};
-use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use arrow_array::RecordBatch;
+use arrow_array::types::{UInt32Type, UInt64Type};
 use pyo3::prelude::*;
 use selfclock_congestion::units::{Duration, Time};
 use selfclock_emulator::replay::{Findings, Recorded, Replay};
 use selfclock_simulator::plan::Plan;
-use selfclock_simulator::record::packets::{Codepoint, PacketEvent, PacketKind};
+use selfclock_simulator::record::packets::PacketRecord;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// The parts of an emulation's summary that a replay needs.
@@ -46,47 +43,10 @@ impl About {
     }
 }
 
-/// Columns of numbers, by their names.
-fn numbers<T: ArrowPrimitiveType>(batch: &RecordBatch, name: &str) -> Option<Vec<Option<T::Native>>> {
-    Some(batch.column_by_name(name)?.as_primitive_opt::<T>()?.iter().collect())
-}
-
-fn bits(batch: &RecordBatch, name: &str) -> Option<Vec<bool>> {
-    Some(batch.column_by_name(name)?.as_boolean_opt()?.iter().map(|bit| bit == Some(true)).collect())
-}
-
-/// A column of names, each mapped by `of`.
-fn named<K: arrow_array::types::ArrowDictionaryKeyType, T: Copy>(
-    batch: &RecordBatch,
-    name: &str,
-    of: impl Fn(&str) -> Option<T>,
-) -> Option<Vec<Option<T>>>
-where
-    K::Native: TryInto<usize>,
-{
-    let column: &DictionaryArray<K> = batch.column_by_name(name)?.as_any().downcast_ref()?;
-    let values: Vec<Option<T>> =
-        column.values().as_string_opt::<i32>()?.iter().map(|text| text.and_then(&of)).collect();
-    let key = |key: Option<K::Native>| values.get(key?.try_into().ok()?).copied().flatten();
-    Some(column.keys().iter().map(key).collect())
-}
-
-fn batches(path: &Path, wanted: Option<&[&str]>) -> Result<(u64, impl RecordBatchReader), String> {
-    let problem = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let file = File::open(path).map_err(|error| problem(&error))?;
-    let mut builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(|error| problem(&error))?;
-    let rows = builder.metadata().file_metadata().num_rows() as u64;
-    if let Some(wanted) = wanted {
-        let mask = ProjectionMask::columns(builder.parquet_schema(), wanted.iter().copied());
-        builder = builder.with_projection(mask);
-    }
-    Ok((rows, builder.build().map_err(|error| problem(&error))?))
-}
-
 /// The first link of each packet, by number, which determines its direction.
 fn first_links(path: &Path, plan: &Plan) -> Result<Vec<u32>, String> {
     let mut first: Vec<u32> = Vec::new();
-    for batch in batches(path, Some(&["link", "packet"]))?.1 {
+    for batch in batches(path, Wanted { columns: Some(&["link", "packet"]), ..Wanted::default() })?.1 {
         let batch = batch.map_err(|error| error.to_string())?;
         let links = named::<UInt32Type, _>(&batch, "link", |name| link_of(plan, name));
         let (Some(links), Some(packets)) = (links, numbers::<UInt64Type>(&batch, "packet")) else {
@@ -106,54 +66,12 @@ fn first_links(path: &Path, plan: &Plan) -> Result<Vec<u32>, String> {
     Ok(first)
 }
 
-fn link_of(plan: &Plan, name: &str) -> Option<u32> {
-    plan.links.iter().position(|link| link.name == name).map(|link| link as u32)
-}
-
-fn by_name<T: Copy, const N: usize>(all: [T; N], name_of: fn(T) -> &'static str, name: &str) -> Option<T> {
-    all.into_iter().find(|&one| name_of(one) == name)
-}
-
-/// The rows of a part of the record.
+/// The rows of a part of the record. A name missing in the summary is resolved when its packet is
+/// sent.
 fn recorded(batch: &RecordBatch, plan: &Plan, about: &About, first: &[u32]) -> Option<Vec<Recorded>> {
-    let time_s = numbers::<Float64Type>(batch, "time_s")?;
-    let event =
-        named::<UInt8Type, _>(batch, "event", |name| by_name(PacketEvent::ALL, PacketEvent::name, name))?;
-    let kind = named::<UInt8Type, _>(batch, "kind", |name| by_name(PacketKind::ALL, PacketKind::name, name))?;
-    let ecn = named::<UInt8Type, _>(batch, "ecn", |name| by_name(Codepoint::ALL, Codepoint::name, name))?;
-    let link = named::<UInt32Type, _>(batch, "link", |name| link_of(plan, name))?;
-    let flow = named::<UInt32Type, _>(batch, "flow", |name| about.slots.get(name).copied())?;
-    let (ece, cwr) = (bits(batch, "ece")?, bits(batch, "cwr")?);
-    let retransmission = bits(batch, "retransmission")?;
-    let packet = numbers::<UInt64Type>(batch, "packet")?;
-    let sequence = numbers::<UInt64Type>(batch, "sequence")?;
-    let acknowledgement = numbers::<UInt64Type>(batch, "acknowledgement")?;
-    let payload = numbers::<UInt32Type>(batch, "payload_bytes")?;
-    let size = numbers::<UInt32Type>(batch, "size_bytes")?;
-    let receive_window = numbers::<UInt64Type>(batch, "receive_window_bytes")?;
-    let row = |row: usize| {
-        let (kind, packet) = (kind[row]?, packet[row]?);
-        let acknowledges = matches!(kind, PacketKind::Ack | PacketKind::SynAck);
-        Some(Recorded {
-            time_s: time_s[row]?,
-            event: event[row]?,
-            link: link[row].unwrap_or(u32::MAX),
-            // A name missing in the summary is resolved when its packet is sent.
-            slot: flow[row].unwrap_or(u32::MAX),
-            kind,
-            ecn: ecn[row]?,
-            ece: ece[row],
-            cwr: cwr[row],
-            retransmission: retransmission[row],
-            packet,
-            sequence: if acknowledges { acknowledgement[row]? } else { sequence[row]? },
-            payload: payload[row]?,
-            size: size[row]?,
-            receive_window: receive_window[row],
-            first_link: first.get(packet as usize).copied().unwrap_or(u32::MAX),
-        })
-    };
-    (0..batch.num_rows()).map(row).collect()
+    let records = packet_rows::records(batch, plan, |name| about.slots.get(name).copied())?;
+    let first_of = |record: &PacketRecord| first.get(record.packet as usize).copied().unwrap_or(u32::MAX);
+    Some(records.iter().map(|record| Recorded::of(record, first_of(record))).collect())
 }
 
 fn run(
@@ -167,7 +85,7 @@ fn run(
     let first = first_links(path, plan).map_err(failed)?;
     let mut replay = Replay::new(plan, &about.nodes, about.flows_per_path)
         .map_err(|error| EmulationError::new_err(error.to_string()))?;
-    let (rows, parts) = batches(path, None).map_err(failed)?;
+    let (rows, parts) = batches(path, Wanted::default()).map_err(failed)?;
     let mut done = 0;
     for batch in parts {
         let batch = batch.map_err(|error| failed(error.to_string()))?;

@@ -118,12 +118,19 @@ impl Column {
             .or_else(|| numbers::<UInt32Type>(array, "u4"))
             .or_else(|| names_of::<UInt32Type>(array, "u4"))
             .or_else(|| names_of::<UInt8Type>(array, "u1"))
+            .or_else(|| bits(array))
     }
 }
 
 fn numbers<T: ArrowPrimitiveType>(array: &ArrayRef, kind: &'static str) -> Option<Column> {
     let values = array.as_primitive_opt::<T>()?.values();
     Some(Column { kind, numbers: values.inner().clone(), length: values.len(), names: None })
+}
+
+fn bits(array: &ArrayRef) -> Option<Column> {
+    let values: Vec<u8> = array.as_boolean_opt()?.values().iter().map(u8::from).collect();
+    let length = values.len();
+    Some(Column { kind: "b1", numbers: Buffer::from_vec(values), length, names: None })
 }
 
 /// Real numbers, NaN where a row has no value: NumPy has no nulls.

@@ -41,6 +41,37 @@ names! {
     }
 }
 
+impl PacketKind {
+    /// Whether it travels from the receiver of a flow's data to their sender.
+    pub const fn returns(self) -> bool {
+        matches!(self, Self::Ack | Self::SynAck | Self::Reply)
+    }
+
+    /// Whether its number is that of the next byte expected. A reply is a packet of its own
+    /// connection and acknowledges nothing that is visible.
+    pub const fn acknowledges(self) -> bool {
+        matches!(self, Self::Ack | Self::SynAck)
+    }
+
+    /// Whether it carries payload of the flow.
+    pub const fn carries_data(self) -> bool {
+        matches!(self, Self::Data | Self::Datagram)
+    }
+
+    /// Name before its number, for readers: "segment 7", "ACK of 7".
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Data => "segment",
+            Self::Ack => "ACK of",
+            Self::Syn => "SYN, segment",
+            Self::SynAck => "SYN-ACK of",
+            Self::Datagram => "datagram",
+            Self::ResourceDiscovery => "resource discovery packet",
+            Self::Reply => "reply",
+        }
+    }
+}
+
 /// Maximum number of SACK blocks on one ACK (RFC 2018: four fit, three beside timestamps).
 pub const MAXIMUM_SACK_BLOCKS: usize = 4;
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from selfclock.errors import BadInputError
-from selfclock.layout import layout_of
 from selfclock.page_parts import Illustration
 from selfclock.report.page import Part
 from selfclock.sketch import NARROW, WIDE, sketch
@@ -23,8 +22,7 @@ LAST_PACKETS = 60
 def network_part(network: Network, *, flows: bool = True, caption: str = "") -> Part:
     """Return the sketch of a network, with or without its flows: one for wide pages and one for phones."""
     # Text that a sketch takes from a scenario is escaped.
-    layout = layout_of(network)
-    wide, narrow = (Markup(sketch(network, width, layout, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
+    wide, narrow = (Markup(sketch(network, width, flows=flows).svg) for width in (WIDE, NARROW))  # noqa: S704
     return Part("sketch.html.j2", content={"wide": wide, "narrow": narrow, "caption": caption})
 
 
@@ -36,7 +34,7 @@ def replay_part(result: Result) -> Part:
     replay = motion_of(result)
     if replay is None:
         return Part("sentence.html.j2", content={"sentence": too_large(result.scenario.network)})
-    return Part("motion.html.j2", scripts=("motion.js",), content={"replay": replay})
+    return Part("motion.html.j2", scripts=("replay.js",), content={"replay": replay})
 
 
 def path_figures(result: Result) -> list[Illustration]:

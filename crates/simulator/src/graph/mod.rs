@@ -1,4 +1,5 @@
 //! The graph of a network: nodes and links by name, named topologies, shortest paths.
 
+pub mod layout;
 pub mod route;
 pub mod topology;

@@ -1,6 +1,7 @@
 //! Results of a run: a summary, sampled series, and on request every packet.
 
 pub mod connections;
+pub mod hops;
 pub(crate) mod packed;
 pub mod packets;
 pub mod payload;

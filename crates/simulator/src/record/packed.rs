@@ -292,7 +292,7 @@ impl Packets {
         let flow = short.map_or(packed.connection, |connection| self.connections[connection]);
         let facts = self.flows[flow as usize];
         let kind = PacketKind::ALL[(packed.event_and_kind >> KIND_SHIFT) as usize];
-        let acknowledges = matches!(kind, PacketKind::Ack | PacketKind::SynAck);
+        let acknowledges = kind.acknowledges();
         let extra = chunk.extra(packed);
         let shows_window = packed.flags.has(Flags::WINDOW);
         PacketRecord {

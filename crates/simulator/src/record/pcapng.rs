@@ -162,9 +162,8 @@ struct Way<'a> {
 impl<'a> Way<'a> {
     fn of(flow: &'a FlowPlan, packet: &PacketRecord) -> Self {
         let back = match packet.kind {
-            PacketKind::Data | PacketKind::Syn | PacketKind::Datagram => false,
-            PacketKind::Ack | PacketKind::SynAck | PacketKind::Reply => true,
             PacketKind::ResourceDiscovery => packet.resource.is_some_and(|resource| resource.backward),
+            kind => kind.returns(),
         };
         if back { Self::back(flow) } else { Self::forth(flow) }
     }

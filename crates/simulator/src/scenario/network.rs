@@ -1,5 +1,6 @@
 //! The network of a valid scenario, for figures and tables: links, paths, packet sizes.
 
+use crate::graph::layout::Layout;
 use crate::named::Named as _;
 use crate::plan::{FlowPlan, LinkPlan, Plan, Protocol, QueueLimit, TcpPlan};
 use crate::stack::UDP_HEADER;
@@ -9,11 +10,12 @@ use serde_json::{Value, json};
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// Nodes, links and flows as JSON; flows name links by index.
+/// Nodes, links, flows and their layout as JSON; flows and cables name links by index. The layout is
+/// null for a network that is too large to draw.
 pub fn network(plan: &Plan) -> Value {
     let links: Vec<Value> = (0..plan.links.len()).map(|index| link(plan, index)).collect();
     let flows: Vec<Value> = plan.flows.iter().map(|each| flow(plan, each)).collect();
-    json!({ "nodes": *plan.nodes, "links": links, "flows": flows })
+    json!({ "nodes": *plan.nodes, "links": links, "flows": flows, "layout": Layout::of(plan) })
 }
 
 fn link(plan: &Plan, index: usize) -> Value {
