@@ -123,6 +123,7 @@ _PAIRS = {
     ambiguities.EVERY: ["flow.0.congestion_control.pairs_at_once=every"],
     ambiguities.BY_TIME: ["flow.0.congestion_control.unanswered_pair=two-round-trips"],
     ambiguities.BY_LOSS: ["flow.0.congestion_control.unanswered_pair=loss"],
+    ambiguities.UNTIL_EMPTY: ["flow.0.congestion_control.shaped_until=empty"],
 }
 _THINNED = {ambiguities.ALL: ["flow.0.congestion_control.ack_ratio_of=all"]}
 
@@ -134,6 +135,7 @@ class Under:
     randomness: str = ambiguities.TENTH
     pairs: str = ambiguities.ONE
     unanswered: str = ambiguities.BY_ACK
+    shaped: str = ambiguities.TWO_ROUND_TRIPS
     thinned: str = ambiguities.UNPAIRED
 
     @property
@@ -144,7 +146,7 @@ class Under:
     @property
     def of_sender(self) -> tuple[str, ...]:
         """Those that bear on probing by the sender."""
-        return (*self.of_reno, self.pairs, self.unanswered)
+        return (*self.of_reno, self.pairs, self.unanswered, self.shaped)
 
     @property
     def of_both(self) -> tuple[str, ...]:
@@ -169,7 +171,7 @@ class Under:
         """Return a setting under its readings of the pairs."""
         if not self.suffix:
             return setting
-        pairs = [line for name in (self.pairs, self.unanswered) for line in _PAIRS.get(name, [])]
+        pairs = [line for name in (self.pairs, self.unanswered, self.shaped) for line in _PAIRS.get(name, [])]
         return replace(
             setting,
             label=f"{setting.label}{self.suffix.replace('-', ' ')}",
@@ -186,6 +188,7 @@ READ = {
     for under in (
         *(Under(randomness, pairs) for pairs in (ambiguities.ONE, ambiguities.EVERY) for randomness in _RANDOMNESS),
         *(Under(unanswered=rule) for rule in (ambiguities.BY_TIME, ambiguities.BY_LOSS)),
+        *(Under(pairs=pairs, shaped=ambiguities.UNTIL_EMPTY) for pairs in (ambiguities.ONE, ambiguities.EVERY)),
         *(
             Under(randomness, pairs, thinned=ambiguities.ALL)
             for pairs in (ambiguities.ONE, ambiguities.EVERY)

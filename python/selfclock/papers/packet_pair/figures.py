@@ -44,11 +44,11 @@ BOTTLENECK = "bottleneck"
 #: Segments of a bin of a histogram.
 BIN = 20
 
-_USUAL = (DEFAULT.pairs, DEFAULT.unanswered, DEFAULT.thinned)
+_USUAL = (DEFAULT.pairs, DEFAULT.unanswered, DEFAULT.shaped, DEFAULT.thinned)
 
 #: Those of the histograms: one pair with every randomness, and a pair with every two segments.
 _SHOWN = [
-    *(under for under in READ if (under.pairs, under.unanswered, under.thinned) == _USUAL),
+    *(under for under in READ if (under.pairs, under.unanswered, under.shaped, under.thinned) == _USUAL),
     Under(pairs=ambiguities.EVERY),
 ]
 
