@@ -207,8 +207,10 @@ def reproduce(names: Sequence[str], *, full: bool = False, threads: int | None =
     """
     papers = [_module(name) for name in names]
     with progress_bar("reproduce") as progress:
-        studied = run_studies([paper.study(full=full) for paper in papers], progress, threads)
-    return [_report(name, paper, *own) for name, paper, own in zip(names, papers, studied, strict=True)]
+        studies = [paper.study(full=full) for paper in papers]
+        studied = run_studies(studies, progress, threads)
+    every = zip(names, papers, studies, studied, strict=True)
+    return [_report(name, paper, study, *own) for name, paper, study, own in every]
 
 
 def _module(paper: str) -> PaperModule:
@@ -216,9 +218,10 @@ def _module(paper: str) -> PaperModule:
     return module
 
 
-def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> PaperReport:
+def _report(name: str, paper: PaperModule, study: Study, findings: Findings, cpu_s: float) -> PaperReport:
     folder = resources.files(PAPERS[name])
-    long = any(claim.long for claim in findings.claims)
+    # Recorded claims name runs that were not made now.
+    every = paper.study(full=True) if any(claim.recorded for claim in findings.claims) else study
     return PaperReport(
         name=name,
         title=paper.TITLE,
@@ -227,7 +230,7 @@ def _report(name: str, paper: PaperModule, findings: Findings, cpu_s: float) -> 
         findings=findings,
         recorded=json.loads((folder / "verdicts.json").read_text(encoding="utf-8")),
         cpu_s=cpu_s,
-        scenarios=paper_scenarios(name, full=long),
+        scenarios=scenario_files(every),
         ambiguities=paper.AMBIGUITIES,
         rules=Rules.recorded(PAPERS[name]),
     )

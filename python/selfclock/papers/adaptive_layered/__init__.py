@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from selfclock.claims import Claim, Findings
 from selfclock.paper_runs import Part, Study
@@ -24,7 +24,7 @@ from selfclock.papers.adaptive_layered.declared import CLAIMS
 from selfclock.papers.on_record import long_claims, long_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from selfclock.paper_runs import Runs
     from selfclock.scenario import Scenario
@@ -52,25 +52,31 @@ EXPERIMENTS: tuple[Callable[[float], list[Scenario]], ...] = (
 def study(scale: float = 1.0, *, full: bool = False) -> Study:
     """Return every experiment of the paper; `scale` below 1 shortens every run, to test what follows the runs.
 
-    Only `full` runs figure 4, 250 Mbit/s for 10 minutes, and twenty of each group beside TCP.
+    Only `full` runs figure 4, 250 Mbit/s for 10 minutes, the public set-up of figure 5, losses at
+    random, and twenty of each group beside TCP.
     """
     settings = [setting for setting in pairs.SETTINGS if full or not setting.long]
-    parts = [Part(made(scale)) for made in (*EXPERIMENTS, *([groups.beside_tcp] if full else []))]
+    parts = [
+        Part(made(scale))
+        for made in (*EXPERIMENTS, *((groups.beside_tcp, exponents.at_random_scenarios) if full else ()))
+    ]
     parts += [Part(pairs.scenarios(setting, scale), partial(pairs.rates, scale=scale)) for setting in settings]
-    return Study(parts, partial(_findings, settings, scale))
+    return Study(parts, partial(_findings, settings, scale, full=full))
 
 
-def _findings(settings: Sequence[pairs.Setting], scale: float, runs: Runs) -> Findings:
+def _findings(settings: Sequence[pairs.Setting], scale: float, runs: Runs, *, full: bool) -> Findings:
+    held = long_data(__name__)
+    random = exponents.random_exponents(runs, scale) if full else held["random"]
     one_alone = overlap.alone_mbps(runs, scale)
     alone_claims, alone_figures = single.findings(runs, scale)
     overlap_claims, overlap_figures = overlap.findings(runs, scale)
     group_claims, group_figures = groups.alone_findings(runs, one_alone, scale)
     friendly_claims, friendly_figures, friendly_tables = friendliness.findings(runs, scale)
     converge_claims, converge_figures, converge_tables = convergence.findings(runs, scale)
-    law_claims, law_figures, law_tables = laws.findings(runs, scale)
+    law_claims, law_figures, law_tables = laws.findings(runs, random, scale, full=full)
     ns2_claims, ns2_figures, ns2_tables = ns2.findings(runs, scale)
     measured = [pairs.Ratios.of(setting, runs) for setting in settings]
-    drawn = {ratios.setting.name: ratios for ratios in [*_on_record(), *measured]}
+    drawn = {ratios.setting.name: ratios for ratios in [*_on_record(held), *measured]}
     in_order = [drawn[setting.name] for setting in pairs.SETTINGS if setting.name in drawn]
     pair_claims = [claim for ratios in measured for claim in fairness.claims(ratios)]
     claims = [
@@ -83,7 +89,6 @@ def _findings(settings: Sequence[pairs.Setting], scale: float, runs: Runs) -> Fi
         *law_claims,
         *ns2_claims,
     ]
-    full = any(setting.long for setting in settings)
     claims += groups.beside_findings(runs, scale) if full else long_claims(__name__)
     return Findings(
         claims=_sorted(claims),
@@ -99,12 +104,16 @@ def _findings(settings: Sequence[pairs.Setting], scale: float, runs: Runs) -> Fi
         ],
         schemes=schemes.schemes(),
         tables=[fairness.grid(in_order), *friendly_tables, *converge_tables, *law_tables, *ns2_tables],
-        data={ratios.setting.name: ratios.data() for ratios in measured if ratios.setting.long},
+        data=_data(measured, random) if full else {},
     )
 
 
-def _on_record() -> list[pairs.Ratios]:
-    held = long_data(__name__)
+def _data(measured: Sequence[pairs.Ratios], random: Mapping[str, list[float]]) -> dict[str, object]:
+    """Return the numbers of the long runs, for later runs."""
+    return {**{ratios.setting.name: ratios.data() for ratios in measured if ratios.setting.long}, "random": random}
+
+
+def _on_record(held: Mapping[str, Any]) -> list[pairs.Ratios]:
     return [pairs.Ratios(setting, held[setting.name]) for setting in pairs.SETTINGS if setting.name in held]
 
 

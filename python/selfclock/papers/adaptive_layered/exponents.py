@@ -12,6 +12,8 @@ from selfclock.papers.adaptive_layered.network import Bursts, control, scenario,
 from selfclock.papers.intervals import Interval, interval
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from selfclock.paper_runs import Runs
     from selfclock.result import Result
     from selfclock.scenario import Scenario
@@ -165,8 +167,13 @@ def _queue(name: str, ratio: int, seed: int, scale: float) -> Scenario:
     )
 
 
+def at_random_scenarios(scale: float = 1.0) -> list[Scenario]:
+    """Return the runs with losses at random, which together take minutes."""
+    return [_random(name, ratio, seed, scale) for name in lossy() for ratio in RATIOS for seed in RANDOM_SEEDS]
+
+
 def scenarios(scale: float = 1.0) -> list[Scenario]:
-    """Return every run: losses at the same times, beside a queue, at random; by algorithm, then ratio, then seed."""
+    """Return every other run: losses at the same times, and beside a queue; by algorithm, then ratio, then seed."""
     return [
         *(_same_times(name, ratio, scale) for name in timed() for ratio in RATIOS),
         *(
@@ -175,15 +182,18 @@ def scenarios(scale: float = 1.0) -> list[Scenario]:
             for ratio in RATIOS
             for seed in seeds(name)
         ),
-        *(_random(name, ratio, seed, scale) for name in lossy() for ratio in RATIOS for seed in RANDOM_SEEDS),
     ]
 
 
-def measure(runs: Runs, scale: float = 1.0) -> dict[str, Measured]:
-    """Fit the exponents of each algorithm."""
+def random_exponents(runs: Runs, scale: float) -> dict[str, list[float]]:
+    """Fit the exponents with losses at random, seed by seed."""
+    return {name: _random_exponents(name, runs, scale) for name in lossy()}
+
+
+def measure(runs: Runs, random: Mapping[str, list[float]], scale: float = 1.0) -> dict[str, Measured]:
+    """Fit the exponents of each algorithm; those with losses at random are given."""
     same_times = {name: _same_times_exponents(name, runs, scale) for name in timed()}
     queue = {name: _queue_exponents(name, runs, scale) for name in (*names(), *READINGS)}
-    random = {name: _random_exponents(name, runs, scale) for name in lossy()}
     return {name: Measured(*queue[name], same_times.get(name), random.get(name)) for name in queue}
 
 

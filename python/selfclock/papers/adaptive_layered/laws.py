@@ -46,7 +46,7 @@ from selfclock.papers.drawing import mean
 from selfclock.papers.intervals import interval
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from selfclock.claims import Claim
     from selfclock.paper_runs import Runs
@@ -72,14 +72,16 @@ FIGURE = "rtt-exponents"
 STARVED = 0.05
 
 
-def findings(runs: Runs, scale: float = 1.0) -> tuple[list[Claim], list[Illustration], list[Table]]:
-    """Judge the exponents."""
-    measured = measure(runs, scale)
+def findings(
+    runs: Runs, random: Mapping[str, list[float]], scale: float = 1.0, *, full: bool = False
+) -> tuple[list[Claim], list[Illustration], list[Table]]:
+    """Judge the exponents; those with losses at random are given, and judged only with `full`."""
+    measured = measure(runs, random, scale)
     claims = [
         *(_beside_a_queue(measured, name) for name in _OF_ALTCP),
         *(_at_the_same_times(measured, name) for name in _OF_ALTCP),
         _drop_rate(measured),
-        _randomness(measured),
+        *([_randomness(measured)] if full else []),
     ]
     return claims, [_figure(measured)], [_grid(measured)]
 
@@ -190,6 +192,7 @@ def _randomness(measured: dict[str, Measured]) -> Claim:
     return CLAIMS(
         "more-random-fairer",
         Ran(variant, runs),
+        long=True,
         fairer=sum(mean > MARGIN and mean - half > 0 for mean, half in gain.values()),
         count=len(every),
         half=len(every) / 2,

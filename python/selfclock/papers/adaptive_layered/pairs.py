@@ -81,7 +81,7 @@ class Setting:
         At 250 Mbit/s, where a run takes a second and a half, pairs with two RTTs have only the
         latter.
         """
-        if self.public and (pair == SAME_RTT or not self.long):
+        if self.public and (pair == SAME_RTT or self.rate_mbps < 100):
             return ALGORITHMS
         compared = (*COMPARED[pair], self.own)
         return {name: algorithm for name, algorithm in ALGORITHMS.items() if name in compared}
@@ -110,7 +110,7 @@ SETTINGS = (
     Setting(4, "ALTCP", 250.0, public=False, delays_ms=(20.0, 60.0, 160.0), cross_delay_ms=60.0, long=True),
     Setting(4, "ALTCP", 250.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0, long=True),
     Setting(5, "A-TCP", 10.0, public=False, delays_ms=(16.0, 40.0, 80.0, 160.0), cross_delay_ms=40.0, long=False),
-    Setting(5, "A-TCP", 10.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0, long=False),
+    Setting(5, "A-TCP", 10.0, public=True, delays_ms=PUBLIC_MS, cross_delay_ms=42.0, long=True),
 )
 
 
