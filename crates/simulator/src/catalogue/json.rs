@@ -4,12 +4,14 @@ use super::total::{Combined, Kind, Total};
 use crate::record::connections::{ConnectionsSummary, SizeClass};
 use crate::record::series::{FlowSample, LinkSample, ModelSample, Quantity};
 use crate::record::summary::{DERIVED, FailureSummary, FlowSummary, LinkSummary, Summary};
+use crate::scenario::{KeyDefault, transport_defaults};
 use selfclock_congestion::Phase;
 use selfclock_congestion::quantity::{Dimension, Unit, Use};
 use serde_json::{Map, Value, json};
 
 /// Everything that is declared, for programs in other languages: `units` by dimension, `totals` by
-/// table, the figures `derived` from them, `series` by table, and the names of `phases`.
+/// table, the figures `derived` from them, `series` by table, the names of `phases`, and the
+/// `transport` keys with their defaults.
 pub fn json() -> Value {
     let units = Dimension::ALL.map(|dimension| {
         let (name, units) = (dimension.name(), dimension.units());
@@ -34,6 +36,7 @@ pub fn json() -> Value {
         "derived": DERIVED.iter().map(total).collect::<Vec<_>>(),
         "series": by_name(series, quantity),
         "phases": Phase::ALL.map(Phase::name),
+        "transport": transport_defaults().iter().map(key).collect::<Vec<_>>(),
     })
 }
 
@@ -68,4 +71,10 @@ fn total(total: &Total) -> Value {
 fn quantity(quantity: &Quantity) -> Value {
     let Quantity { name, about, unit, .. } = *quantity;
     json!({ "name": name, "about": about.trim(), "unit": unit })
+}
+
+fn key(default: &KeyDefault) -> Value {
+    let KeyDefault { key: name, profiles: [modern, classic], below } = default;
+    let below: Vec<Value> = below.iter().map(key).collect();
+    json!({ "name": name, "modern": modern, "classic": classic, "below": below })
 }

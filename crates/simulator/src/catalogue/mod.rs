@@ -4,6 +4,7 @@
 
 #[cfg(feature = "scenario-files")]
 mod json;
+pub(crate) mod setting;
 pub mod total;
 
 #[cfg(feature = "scenario-files")]
