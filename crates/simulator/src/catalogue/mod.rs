@@ -1,4 +1,4 @@
-//! What enters and leaves the simulator by name, declared once: settings with their values in both
+//! Names that enter or leave the simulator, declared once: settings with their values in both
 //! profiles, totals and columns with unit, headings and the rule by which they add up. Other
 //! languages read it, or are written from it.
 

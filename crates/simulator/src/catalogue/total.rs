@@ -67,7 +67,7 @@ names! {
         Least => "least",
         /// The mean of those known, weighted by the bytes that each flow delivered.
         Mean => "mean",
-        /// That of the link with the highest utilization.
+        /// The value of the link with the highest utilization.
         Busiest => "busiest",
     }
 }

@@ -289,7 +289,7 @@ macro_rules! series {
         }
 
         impl $Sample {
-            /// What is sampled, in the order of the columns.
+            /// The sampled quantities, in the order of the columns.
             pub const QUANTITIES: &'static [Quantity] = &[$(Quantity {
                 name: stringify!($quantity),
                 about: concat!($($about),+),

@@ -302,7 +302,7 @@ impl FromItem for Threshold {
     }
 }
 
-/// What is left out of the table keeps its value; "off" acknowledges every segment.
+/// A key that is left out of the table keeps its value; "off" acknowledges every segment.
 impl Setting<DelayedAck> for OrOff<DelayedAckTable> {
     fn put(&self, delayed_ack: &mut DelayedAck) {
         match self {
