@@ -8,6 +8,10 @@
  * Units are in the names: seconds, bytes, bit/s. A typed array is a view into a buffer that was transferred.
  */
 
+import type { FlowQuantity, LinkQuantity, Summary } from "./protocol.gen.ts";
+
+export type { FlowQuantity, FlowSummary, LinkQuantity, LinkSummary, Summary } from "./protocol.gen.ts";
+
 /** A scenario: TOML, and overrides as for `selfclock run --set`, such as `network.bottleneck.rate=20 Mbps`. */
 export interface ScenarioText {
   toml: string;
@@ -149,11 +153,6 @@ export interface Flow {
   connections: boolean;
 }
 
-export type FlowQuantity =
-  | "cwnd_bytes" | "ssthresh_bytes" | "in_flight_bytes" | "pacing_bps" | "srtt_s" | "sent_bytes"
-  | "acknowledged_bytes" | "delivered_bytes" | "phase" | "available_bps" | "capacity_bps";
-export type LinkQuantity = "queue_packets" | "drops" | "bytes" | "utilization";
-
 /** Sampled series. Every array has the length of `time_s`. NaN: no value; `ssthresh_bytes` may be infinite. */
 export interface Columns {
   /** The sample times, the same for every flow and link: the first is one interval after the start. */
@@ -228,49 +227,6 @@ export interface Step {
   in_flight_bytes: number;
   over: boolean;
   complete: boolean;
-}
-
-/** As `selfclock run --json` prints it. */
-export interface Summary {
-  scenario: string;
-  seed: number;
-  simulated_s: number;
-  events: number;
-  packet_hops: number;
-  flows: FlowSummary[];
-  links: LinkSummary[];
-}
-
-export interface FlowSummary {
-  name: string;
-  algorithm: string;
-  from: string;
-  to: string;
-  goodput_bps: number;
-  throughput_bps: number;
-  delivered_segments: number;
-  delivered_bytes: number;
-  sent_segments: number;
-  retransmitted_segments: number;
-  timeouts: number;
-  fast_retransmits: number;
-  rtt_min_s: number | null;
-  rtt_mean_s: number | null;
-  rtt_p95_s: number | null;
-  completion_s: number | null;
-}
-
-export interface LinkSummary {
-  name: string;
-  rate_bps: number;
-  utilization: number;
-  packets: number;
-  bytes: number;
-  drops: number;
-  ce_marks: number;
-  queue_mean_packets: number;
-  queue_max_packets: number;
-  queue_mean_s: number;
 }
 
 /** A built-in algorithm, as `selfclock algorithms` lists it. */

@@ -4,7 +4,8 @@ import { element } from "./dom.ts";
 import type { Run } from "./engine.ts";
 import { fairness } from "./fairness.ts";
 import { linkColour, looks } from "./palette.ts";
-import type { LinkSummary, Summary } from "./protocol.ts";
+import { FLOW_HEADINGS as FLOW, LINK_HEADINGS as LINK, NOT_OF_UDP } from "./protocol.gen.ts";
+import type { FlowSummary, LinkSummary, Summary } from "./protocol.ts";
 import { queuesOf } from "./series.ts";
 import { isDark } from "./theme.ts";
 import { count, digits, percent, rateText, timeText } from "./units.ts";
@@ -13,6 +14,9 @@ import { count, digits, percent, rateText, timeText } from "./units.ts";
 const MOST_ROWS = 24;
 const time = (value: number | null): string => (value === null ? "–" : timeText(value));
 
+const counted = (flow: FlowSummary, total: "retransmitted_segments" | "timeouts"): string =>
+  flow.algorithm === "udp" && NOT_OF_UDP.has(total) ? "–" : count(flow[total]);
+
 /** Writes the tables of a run. */
 export function showSummary(place: HTMLElement, run: Run): void {
   place.replaceChildren(flowTable(run), linkTable(run));
@@ -20,14 +24,14 @@ export function showSummary(place: HTMLElement, run: Run): void {
 
 function flowTable({ scenario, summary }: Run): HTMLElement {
   const colours = looks(scenario.flows.map((flow) => flow.algorithm), isDark());
-  const head = ["Flow", "Goodput", "Share", "RTT mean", "RTT 95 %", "Retransmitted", "Timeouts"];
+  const head = ["Flow", FLOW.goodput_bps, "Share", FLOW.rtt_mean_s, FLOW.rtt_p95_s, FLOW.retransmitted_segments, FLOW.timeouts];
   const whole = summary.flows.reduce((sum, flow) => sum + flow.goodput_bps, 0);
   const rows = summary.flows.slice(0, MOST_ROWS).map((flow, index) => {
     const mark = element("i");
     mark.style.background = colours[index]?.colour ?? "";
     const name = element("td", {}, mark, flow.name === flow.algorithm ? flow.name : `${flow.name} (${flow.algorithm})`);
     const cells = [rateText(flow.goodput_bps), whole > 0 ? percent(flow.goodput_bps / whole) : "–", time(flow.rtt_mean_s), time(flow.rtt_p95_s),
-      flow.algorithm === "udp" ? "–" : count(flow.retransmitted_segments), flow.algorithm === "udp" ? "–" : count(flow.timeouts)];
+      counted(flow, "retransmitted_segments"), counted(flow, "timeouts")];
     return element("tr", {}, name, ...cells.map((text) => element("td", {}, text)));
   });
   const table = element("table", { class: "flows" }, row(head), ...rows);
@@ -36,7 +40,7 @@ function flowTable({ scenario, summary }: Run): HTMLElement {
 }
 
 function linkTable({ scenario, columns, summary }: Run): HTMLElement {
-  const head = ["Link", "Utilization", "Mean queue", "Longest", "Mean wait", "Drops", "CE marks"];
+  const head = ["Link", LINK.utilization, LINK.queue_mean_packets, LINK.queue_max_packets, LINK.queue_mean_s, LINK.drops, LINK.ce_marks];
   const rows = queuesOf(scenario, columns).map((index) => {
     const link: LinkSummary | undefined = summary.links[index];
     const mark = element("i");

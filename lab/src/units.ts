@@ -1,9 +1,6 @@
 /** Conversion between the quantities of scenario files, numbers, and readable text. */
 
-const TIMES: Record<string, number> = { ps: 1e-12, ns: 1e-9, us: 1e-6, "µs": 1e-6, "μs": 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600 };
-const RATES: Record<string, number> = {
-  bps: 1, kbps: 1e3, Mbps: 1e6, Gbps: 1e9, Tbps: 1e12, "bit/s": 1, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9, "Tbit/s": 1e12,
-};
+import { RATES, TIMES } from "./protocol.gen.ts";
 
 function read(text: unknown, units: Record<string, number>): number | undefined {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*(\S+)\s*$/.exec(String(text));

@@ -7,6 +7,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from selfclock.catalogue import totals
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from os import PathLike
@@ -19,10 +21,7 @@ if TYPE_CHECKING:
 Row = dict[str, str | int | float | bool | None]
 
 #: Keys of a flow that are numbers of every flow, in base units.
-FLOW = (
-    "goodput_bps", "throughput_bps", "delivered_bytes", "delivered_segments", "sent_segments",
-    "retransmitted_segments", "timeouts", "fast_retransmits", "rtt_min_s", "rtt_mean_s", "rtt_p95_s", "completion_s",
-)  # fmt: skip
+FLOW = tuple(each.name for each in totals("FlowSummary") if each.kind in {"count", "real"} and each.emulated)
 
 #: Characters with a meaning in LaTeX.
 _LATEX = {

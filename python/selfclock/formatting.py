@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from selfclock.units import SIZES, written
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -35,23 +33,6 @@ def plain(value: float) -> str:
 def milliseconds(seconds: float | None) -> str:
     """Return a time in milliseconds, with a resolution of a tenth of a microsecond; "-" without one."""
     return "-" if seconds is None else digits(round(seconds * 1e3, 4))
-
-
-def counted(count: int | None) -> str:
-    """Return a count; "-" if unknown."""
-    return "-" if count is None else f"{count:,}"
-
-
-def of_flow(flow: FlowSummary) -> list[str]:
-    """Return name, algorithm, goodput in Mbit/s, segments sent and retransmitted, RTOs, fast retransmits, RTTs."""
-    return [
-        flow["name"],
-        flow["algorithm"],
-        digits(flow["goodput_bps"] / 1e6),
-        f"{flow['sent_segments']:,}",
-        *(counted(flow[key]) for key in ("retransmitted_segments", "timeouts", "fast_retransmits")),
-        *(milliseconds(seconds) for seconds in (flow["rtt_min_s"], flow["rtt_mean_s"], flow["rtt_p95_s"])),
-    ]
 
 
 def of_senders(flows: Sequence[FlowSummary]) -> list[str]:
@@ -85,39 +66,6 @@ def rate_of(link: LinkSummary, changed: Mapping[str, tuple[int, ...]], write: Ca
     value, _, unit = first.partition(" ")
     between = " to " if len(rates) == 2 else " … "
     return f"{value if last.partition(' ')[2] == unit else first}{between}{last}"
-
-
-def of_link(link: LinkSummary, changed: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Return name, rate in Mbit/s, use in percent, packets, drops, mean and longest queue in packets, wait in ms."""
-    return [
-        link["name"],
-        rate_of(link, changed, lambda rate: digits(rate / 1e6)),
-        f"{link['utilization'] * 100:.1f}",
-        f"{link['packets']:,}",
-        f"{link['drops']:,}",
-        f"{link['queue_mean_packets']:.1f}",
-        f"{link['queue_max_packets']:,}",
-        milliseconds(link["queue_mean_s"]),
-    ]
-
-
-def of_connections(flow: FlowSummary) -> list[list[str]]:
-    """Return a row of all, and one of each size.
-
-    Size, complete, started; mean, median, 95 % and 99 % of the time to the last ACK, and the median
-    of the time to the delivery of the last byte, in ms.
-    """
-    connections = flow["connections"]
-    if connections is None:
-        return []
-    rows = [["all", f"{connections['completed']:,}", f"{connections['started']:,}", *5 * [""]]]
-    for size in connections["by_size"]:
-        largest = size["up_to_bytes"]
-        known = (size["mean_s"], size["p50_s"], size["p95_s"], size["p99_s"], size.get("delivery_p50_s"))
-        times = map(milliseconds, known)
-        upto = "larger" if largest is None else written(largest, SIZES)
-        rows.append([upto, f"{size['completed']:,}", "", *times])
-    return rows
 
 
 def estimate(found: Estimate | None, factor: float) -> str:

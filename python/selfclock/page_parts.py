@@ -48,3 +48,5 @@ class Table:
     rows: list[list[str]]
     #: Number of text columns, from the left; the others are numbers.
     texts: int = 1000
+    #: For each column, its priority where there is no room: the highest is omitted first, 0 never.
+    spare: tuple[int, ...] = ()

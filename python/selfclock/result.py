@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from functools import cached_property
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
 from selfclock import _core
 from selfclock.errors import BadInputError
+from selfclock.summaries import LinkSummary, RunFlow, RunSummary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,87 +24,17 @@ if TYPE_CHECKING:
     Table = _core.Table | SavedTable
 
 
-class SizeClass(TypedDict):
-    """Completion times of the short connections in a range of sizes."""
-
-    up_to_bytes: int | None
-    completed: int
-    mean_s: float
-    p50_s: float
-    p95_s: float
-    p99_s: float
-    #: Until the last byte is delivered to the receiving application; the times above end with its
-    #: acknowledgement.
-    delivery_mean_s: float
-    delivery_p50_s: float
-    delivery_p99_s: float
+__all__ = ["EmulationSummary", "FlowSummary", "LatenessSummary", "LinkSummary", "Result", "Summary"]
 
 
-class ConnectionsSummary(TypedDict):
-    """The short connections of a flow."""
+class FlowSummary(RunFlow):
+    """Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""
 
-    started: int
-    completed: int
-    offered_bytes: int
-    offered_bps: float
-    by_size: list[SizeClass]
-
-
-class FailureSummary(TypedDict):
-    """The failure of a connection of a QUIC stack."""
-
-    time_s: float
-    #: The stack's own words.
-    reason: str
-
-
-# Keys that are keywords ("from") need this form of TypedDict.
-FlowSummary = TypedDict(
-    "FlowSummary",
-    {
-        "name": str,
-        "algorithm": str,
-        "from": str,
-        "to": str,
-        "goodput_bps": float,
-        "throughput_bps": float,
-        "delivered_segments": int,
-        "delivered_bytes": int,
-        "sent_segments": int,
-        "retransmitted_segments": int,
-        "timeouts": int,
-        "fast_retransmits": int,
-        "rtt_min_s": float | None,
-        "rtt_mean_s": float | None,
-        "rtt_p95_s": float | None,
-        "completion_s": float | None,
-        # Not in an emulation, whose ends are not observed.
-        "delivery_s": NotRequired[float | None],
-        "connections": ConnectionsSummary | None,
-        "failure": NotRequired[FailureSummary],
-        # Of an emulation: the node that began, addresses and ports of sender and receiver, and
-        # whether the algorithm was read from the sender's socket or is the default of its host.
-        "initiator": NotRequired[str],
-        "addresses": NotRequired[list[str]],
-        "algorithm_seen": NotRequired[bool],
-    },
-)
-"""Totals of one flow. Of an emulation's what a path cannot know is none: segments, timeouts, fast retransmits."""
-
-
-class LinkSummary(TypedDict):
-    """Totals of one link."""
-
-    name: str
-    rate_bps: int
-    utilization: float
-    packets: int
-    bytes: int
-    drops: int
-    ce_marks: int
-    queue_mean_packets: float
-    queue_max_packets: int
-    queue_mean_s: float
+    #: Of an emulation: the node that began, addresses and ports of sender and receiver, and whether
+    #: the algorithm was read from the sender's socket or is the default of its host.
+    initiator: NotRequired[str]
+    addresses: NotRequired[list[str]]
+    algorithm_seen: NotRequired[bool]
 
 
 class LatenessSummary(TypedDict):
@@ -131,14 +62,9 @@ class EmulationSummary(TypedDict):
     notes: list[str]
 
 
-class Summary(TypedDict):
+class Summary(RunSummary):
     """Totals of a run, as `selfclock run --json` prints them."""
 
-    scenario: str
-    seed: int
-    simulated_s: float
-    events: int
-    packet_hops: int
     cpu_s: float
     flows: list[FlowSummary]
     links: list[LinkSummary]
@@ -202,20 +128,8 @@ class Result:
     @cached_property
     def summary(self) -> Summary:
         """Totals. `cpu_s` depends on this machine; the rest only on scenario and seed."""
-        totals = json.loads(self._outcome.summary)
-        found = Summary(
-            scenario=totals["scenario"],
-            seed=totals["seed"],
-            simulated_s=totals["simulated_s"],
-            events=totals["events"],
-            packet_hops=totals["packet_hops"],
-            cpu_s=self._outcome.cpu_s,
-            flows=totals["flows"],
-            links=totals["links"],
-        )
-        if "emulation" in totals:
-            found["emulation"] = totals["emulation"]
-        return found
+        found = {**json.loads(self._outcome.summary), "cpu_s": self._outcome.cpu_s}
+        return cast("Summary", {key: found[key] for key in Summary.__annotations__ if key in found})
 
     @property
     def undivided(self) -> str | None:
@@ -309,17 +223,10 @@ class Result:
 
     def tables(self) -> list[Texts]:
         """Return the totals of flows and links as texts."""
-        from selfclock import formatting  # noqa: PLC0415
-        from selfclock.page_parts import Table as Texts  # noqa: PLC0415
+        from selfclock import tables  # noqa: PLC0415
 
-        flows = ["flow", "algorithm", "goodput\nMbit/s", "segments\nsent", "retr.", "RTOs", "fast\nretr.",
-                 "RTT ms\nmin", "RTT ms\nmean", "RTT ms\n95 %"]  # fmt: skip
-        links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
         changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
-        return [
-            Texts("Flows", "", flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
-            Texts("Links", "", links, [formatting.of_link(link, changed) for link in self.summary["links"]], texts=1),
-        ]
+        return [tables.of_flows(self.summary["flows"]), tables.of_links(self.summary["links"], changed)]
 
     def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
         """Write a host's packets as a capture; needs `record.packets = true`, and the record in memory."""

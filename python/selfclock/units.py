@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from selfclock.catalogue import sizes
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -21,11 +23,27 @@ class Unit:
     size: float
     name: str
 
+    def of(self, value: float) -> float:
+        """Return a value in base units in this one."""
+        return value / self.size if self.size >= 1.0 else value * (1.0 / self.size)
+
+
+def _figures(dimension: str, base: str) -> tuple[Unit, ...]:
+    """Return the units that tables and figures have, with the base unit of size 1."""
+    own = sizes(dimension, "figures")
+    return tuple(Unit(size / own[base], name) for name, size in own.items())
+
 
 #: From the smallest to the largest.
-RATES = (Unit(1.0, "bit/s"), Unit(1e3, "kbit/s"), Unit(1e6, "Mbit/s"), Unit(1e9, "Gbit/s"), Unit(1e12, "Tbit/s"))
-SIZES = (Unit(1.0, "B"), Unit(1e3, "kB"), Unit(1e6, "MB"), Unit(1e9, "GB"), Unit(1e12, "TB"))
-TIMES = (Unit(1e-9, "ns"), Unit(1e-6, "us"), Unit(1e-3, "ms"), Unit(1.0, "s"))
+RATES, SIZES, TIMES = _figures("a rate", "bit/s"), _figures("a size", "B"), _figures("a time", "s")
+
+_NAMED = {unit.name: unit for unit in (*RATES, *SIZES, *TIMES, Unit(0.01, "%"))}
+
+
+def named(name: str) -> Unit:
+    """Return the unit of this name; one that only counts, such as "packets", has size 1."""
+    return _NAMED.get(name) or Unit(1.0, name)
+
 
 #: A unit is chosen if the largest value is at least this many of it; otherwise the next smaller
 #: one.

@@ -10,7 +10,7 @@ import pytest
 from rich.cells import cell_len
 
 import selfclock as sc
-from selfclock import formatting
+from selfclock import formatting, tables
 from selfclock.cli.layout import Column, elided, fitted
 from selfclock.units import RATES, written
 
@@ -43,7 +43,8 @@ def test_a_rate_that_changes_is_named_first_and_last(changes: list[tuple[float, 
     bottleneck = result.summary["links"][0]
     changed = result.scenario.network.changed_rates(result.summary["simulated_s"])
     assert formatting.rate_of(bottleneck, changed, lambda bps: written(bps, RATES)) == rate
-    assert formatting.of_link(bottleneck, changed)[1] == formatting.rate_of(
+    assert tables.of_links([bottleneck], changed).rows[0][1] == rate
+    assert tables.of_links([bottleneck], changed, whole=True).rows[0][1] == formatting.rate_of(
         bottleneck, changed, lambda bps: formatting.digits(bps / 1e6)
     )
 

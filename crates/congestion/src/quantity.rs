@@ -47,6 +47,38 @@ pub enum Quantity {
     Bdp(f64),
 }
 
+/// A unit of a dimension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unit {
+    /// As written after a number.
+    pub name: &'static str,
+    /// In the dimension's smallest unit: ps, bit/s, bytes, or ones.
+    pub size: u64,
+    /// Where it occurs.
+    pub used: Use,
+}
+
+names! {
+    /// Where a unit occurs. All are read.
+    pub enum Use {
+        /// It is only read.
+        Input => "input",
+        /// Scenario files that programs write have it.
+        Text => "text",
+        /// Tables and figures have it.
+        Figures => "figures",
+        /// Both have it.
+        TextAndFigures => "text and figures",
+    }
+}
+
+impl Unit {
+    const fn new(name: &'static str, size: u64, used: Use) -> Self {
+        Self { name, size, used }
+    }
+}
+
 /// Why a text is not an accepted quantity, and what to write instead.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
@@ -60,45 +92,68 @@ pub struct Refusal {
 const MOST_DECIMAL_PLACES: usize = 20;
 
 impl Dimension {
-    /// The units, each with its size in ps, bit/s, bytes, or ones.
-    const fn units(self) -> &'static [(&'static str, u64)] {
+    /// The units, in the order of messages.
+    pub const fn units(self) -> &'static [Unit] {
+        use Use::{Figures, Input, Text, TextAndFigures};
         match self {
-            Self::Time => &[
-                ("ps", 1),
-                ("ns", 1_000),
-                ("us", 1_000_000),
-                ("µs", 1_000_000),
-                ("μs", 1_000_000),
-                ("ms", 1_000_000_000),
-                ("s", 1_000_000_000_000),
-                ("min", 60_000_000_000_000),
-                ("h", 3_600_000_000_000_000),
-            ],
-            Self::Rate => &[
-                ("bps", 1),
-                ("kbps", 1_000),
-                ("Mbps", 1_000_000),
-                ("Gbps", 1_000_000_000),
-                ("Tbps", 1_000_000_000_000),
-                ("bit/s", 1),
-                ("kbit/s", 1_000),
-                ("Mbit/s", 1_000_000),
-                ("Gbit/s", 1_000_000_000),
-                ("Tbit/s", 1_000_000_000_000),
-            ],
-            Self::Size => &[
-                ("B", 1),
-                ("kB", 1_000),
-                ("MB", 1_000_000),
-                ("GB", 1_000_000_000),
-                ("KiB", 1 << 10),
-                ("MiB", 1 << 20),
-                ("GiB", 1 << 30),
-            ],
-            Self::Packets => &[("packets", 1), ("packet", 1)],
-            Self::Segments => &[("segments", 1), ("segment", 1)],
-            Self::Bdp => &[("bdp", 1)],
+            Self::Time => {
+                const {
+                    &[
+                        Unit::new("ps", 1, Text),
+                        Unit::new("ns", 1_000, TextAndFigures),
+                        Unit::new("us", 1_000_000, TextAndFigures),
+                        Unit::new("\u{b5}s", 1_000_000, Input),
+                        Unit::new("\u{3bc}s", 1_000_000, Input),
+                        Unit::new("ms", 1_000_000_000, TextAndFigures),
+                        Unit::new("s", 1_000_000_000_000, TextAndFigures),
+                        Unit::new("min", 60_000_000_000_000, Input),
+                        Unit::new("h", 3_600_000_000_000_000, Input),
+                    ]
+                }
+            }
+            Self::Rate => {
+                const {
+                    &[
+                        Unit::new("bps", 1, Text),
+                        Unit::new("kbps", 1_000, Text),
+                        Unit::new("Mbps", 1_000_000, Text),
+                        Unit::new("Gbps", 1_000_000_000, Text),
+                        Unit::new("Tbps", 1_000_000_000_000, Text),
+                        Unit::new("bit/s", 1, Figures),
+                        Unit::new("kbit/s", 1_000, Figures),
+                        Unit::new("Mbit/s", 1_000_000, Figures),
+                        Unit::new("Gbit/s", 1_000_000_000, Figures),
+                        Unit::new("Tbit/s", 1_000_000_000_000, Figures),
+                    ]
+                }
+            }
+            Self::Size => {
+                const {
+                    &[
+                        Unit::new("B", 1, TextAndFigures),
+                        Unit::new("kB", 1_000, TextAndFigures),
+                        Unit::new("MB", 1_000_000, TextAndFigures),
+                        Unit::new("GB", 1_000_000_000, TextAndFigures),
+                        Unit::new("KiB", 1 << 10, Input),
+                        Unit::new("MiB", 1 << 20, Input),
+                        Unit::new("GiB", 1 << 30, Input),
+                    ]
+                }
+            }
+            Self::Packets => const { &[Unit::new("packets", 1, Text), Unit::new("packet", 1, Input)] },
+            Self::Segments => const { &[Unit::new("segments", 1, Text), Unit::new("segment", 1, Input)] },
+            Self::Bdp => const { &[Unit::new("bdp", 1, Text)] },
         }
+    }
+
+    /// A number of its smallest unit as programs write it: whole, in the largest unit that allows
+    /// it.
+    pub fn written(self, number: u64) -> String {
+        let texts = self.units().iter().filter(|unit| matches!(unit.used, Use::Text | Use::TextAndFigures));
+        let whole = texts.filter(|unit| number != 0 && number.is_multiple_of(unit.size));
+        let (size, name) =
+            whole.map(|unit| (unit.size, unit.name)).max().unwrap_or((1, self.units()[0].name));
+        format!("{} {name}", number / size)
     }
 
     const fn examples(self) -> &'static str {
@@ -133,7 +188,7 @@ pub fn pattern(accepted: &[Dimension]) -> String {
 }
 
 fn unit_names(accepted: &[Dimension]) -> Vec<&'static str> {
-    accepted.iter().flat_map(|dimension| dimension.units()).map(|(name, _)| *name).collect()
+    accepted.iter().flat_map(|dimension| dimension.units()).map(|unit| unit.name).collect()
 }
 
 /// Reads a quantity of one of the accepted dimensions.
@@ -199,7 +254,7 @@ fn largest(dimension: Dimension, scale: u64, unit: &str) -> String {
 
 fn find_unit(unit: &str, accepted: &[Dimension]) -> Result<(Dimension, u64), String> {
     let in_dimension = |dimension: Dimension| {
-        dimension.units().iter().find(|(name, _)| *name == unit).map(|(_, scale)| (dimension, *scale))
+        dimension.units().iter().find(|known| known.name == unit).map(|known| (dimension, known.size))
     };
     if let Some(found) = accepted.iter().find_map(|&dimension| in_dimension(dimension)) {
         return Ok(found);
@@ -392,7 +447,7 @@ mod tests {
         fn no_number_panics(number in "[0-9]{0,45}\\.?[0-9]{0,45}", unit in 0..9usize) {
             for dimension in Dimension::ALL {
                 let units = dimension.units();
-                let _ = parse(&format!("{number} {}", units[unit % units.len()].0), &[dimension]);
+                let _ = parse(&format!("{number} {}", units[unit % units.len()].name), &[dimension]);
             }
         }
 

@@ -169,25 +169,21 @@ pub fn run<P: Custom + Words + Default, A: Composition + Debug>(
         (Some("series"), Some(interval)) => {
             let interval =
                 interval.to_str().and_then(|text| text.parse().ok()).ok_or("which interval, in ns?")?;
-            Ok(table(&series_under(&log, interval, make).map_err(said)?))
+            Ok(table(series_under(&log, interval, make).map_err(said)?))
         }
         _ => Err("describe, replay RECORD, traces RECORD DIRECTORY or series RECORD NANOSECONDS".to_owned()),
     }
 }
 
 /// The series as CSV, with every digit.
-fn table(series: &Series) -> String {
-    macro_rules! rows {
-        ($($name:ident)+) => {{
-            let mut out = [$(stringify!($name)),+].join(",") + "\n";
-            for row in 0..series.time_s.len() {
-                let cells = [$(series.$name[row].to_string()),+];
-                out += &(cells.join(",") + "\n");
-            }
-            out
-        }};
+fn table(series: Series) -> String {
+    let rows = series.time_s.len();
+    let columns = series.columns();
+    let names: Vec<_> = columns.iter().map(|(name, _)| *name).collect();
+    let mut out = names.join(",") + "\n";
+    for row in 0..rows {
+        let cells: Vec<_> = columns.iter().map(|(_, column)| column.text(row)).collect();
+        out += &(cells.join(",") + "\n");
     }
-    rows!(time_s flow cwnd_bytes ssthresh_bytes in_flight_bytes pacing_bps srtt_s sent_bytes acknowledged_bytes
-        delivered_bytes phase available_bps capacity_bps max_bw_bps min_rtt_s bw_shortterm_bps inflight_shortterm_bytes
-        inflight_longterm_bytes extra_acked_bytes retransmissions kernel_cwnd_segments fallback)
+    out
 }

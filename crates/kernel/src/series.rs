@@ -9,58 +9,102 @@ use selfclock_congestion::{Controller, Registry, Setup};
 use crate::bridge::{Bridge, Flow, in_flight, setup};
 use crate::log::{LogError, Reader};
 
-/// Samples of connections, in columns. A sample shows the state after all events up to and
-/// including its time.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Series {
-    /// Time since the first event of the record, s.
-    pub time_s: Vec<f64>,
-    /// Number of the connection.
-    pub flow: Vec<u64>,
-    /// Congestion window as the algorithm has it, bytes.
-    pub cwnd_bytes: Vec<f64>,
-    /// Slow start threshold, bytes; infinite before the first loss.
-    pub ssthresh_bytes: Vec<f64>,
-    /// Payload in flight, bytes, in whole segments.
-    pub in_flight_bytes: Vec<u64>,
-    /// Pacing rate on the wire, bit/s; NaN without pacing.
-    pub pacing_bps: Vec<f64>,
-    /// Smoothed round-trip time, s; NaN before the first sample.
-    pub srtt_s: Vec<f64>,
-    /// Highest payload byte sent so far.
-    pub sent_bytes: Vec<u64>,
-    /// Payload acknowledged cumulatively so far, bytes.
-    pub acknowledged_bytes: Vec<u64>,
-    /// Payload known to have arrived so far, bytes, in whole segments.
-    pub delivered_bytes: Vec<u64>,
-    /// Name of the phase.
-    pub phase: Vec<&'static str>,
-    /// Available bandwidth according to the estimator, bit/s; NaN without.
-    pub available_bps: Vec<f64>,
-    /// Physical bandwidth according to the estimator, bit/s; NaN without.
-    pub capacity_bps: Vec<f64>,
-    /// BBR: maximum of the delivery rate in the last two cycles of probing, bit/s of payload; NaN
-    /// without a model.
-    pub max_bw_bps: Vec<f64>,
-    /// BBR: smallest round-trip time, s; infinite before the first sample, NaN without a model.
-    pub min_rtt_s: Vec<f64>,
-    /// BBR: bound on the bandwidth after losses, bit/s of payload; infinite without a bound, NaN
-    /// without a model.
-    pub bw_shortterm_bps: Vec<f64>,
-    /// BBR: bound on the volume in flight after losses, bytes; infinite without a bound, NaN
-    /// without a model.
-    pub inflight_shortterm_bytes: Vec<f64>,
-    /// BBR: volume in flight that a probe found tolerable, bytes; infinite without a bound, NaN
-    /// without a model.
-    pub inflight_longterm_bytes: Vec<f64>,
-    /// BBR: allowance for aggregated acknowledgements, bytes; NaN without a model.
-    pub extra_acked_bytes: Vec<f64>,
-    /// Retransmissions so far.
-    pub retransmissions: Vec<u64>,
-    /// Window in force in the kernel, segments: the algorithm's, except in recovery and under Reno.
-    pub kernel_cwnd_segments: Vec<u64>,
-    /// Whether Reno controls the flow for lack of answers.
-    pub fallback: Vec<bool>,
+/// Values of one quantity, one for each sample.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Column {
+    /// Real numbers.
+    Reals(Vec<f64>),
+    /// Whole numbers.
+    Counts(Vec<u64>),
+    /// Names.
+    Names(Vec<&'static str>),
+    /// Yes or no.
+    Flags(Vec<bool>),
+}
+
+impl Column {
+    /// The value of a row, with every digit.
+    pub fn text(&self, row: usize) -> String {
+        match self {
+            Self::Reals(values) => values[row].to_string(),
+            Self::Counts(values) => values[row].to_string(),
+            Self::Names(values) => values[row].to_owned(),
+            Self::Flags(values) => values[row].to_string(),
+        }
+    }
+}
+
+macro_rules! series {
+    ($(#[$attribute:meta])* pub struct $Series:ident {
+        $($(#[$about:meta])+ $name:ident: $kind:ident($type:ty),)+
+    }) => {
+        $(#[$attribute])*
+        pub struct $Series { $($(#[$about])+ pub $name: Vec<$type>,)+ }
+
+        impl $Series {
+            /// The columns with their names, in the order of the fields.
+            pub fn columns(self) -> Vec<(&'static str, Column)> {
+                vec![$((stringify!($name), Column::$kind(self.$name))),+]
+            }
+        }
+    };
+}
+
+series! {
+    /// Samples of connections, in columns. A sample shows the state after all events up to and
+    /// including its time.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    pub struct Series {
+        /// Time since the first event of the record, s.
+        time_s: Reals(f64),
+        /// Number of the connection.
+        flow: Counts(u64),
+        /// Congestion window as the algorithm has it, bytes.
+        cwnd_bytes: Reals(f64),
+        /// Slow start threshold, bytes; infinite before the first loss.
+        ssthresh_bytes: Reals(f64),
+        /// Payload in flight, bytes, in whole segments.
+        in_flight_bytes: Counts(u64),
+        /// Pacing rate on the wire, bit/s; NaN without pacing.
+        pacing_bps: Reals(f64),
+        /// Smoothed round-trip time, s; NaN before the first sample.
+        srtt_s: Reals(f64),
+        /// Highest payload byte sent so far.
+        sent_bytes: Counts(u64),
+        /// Payload acknowledged cumulatively so far, bytes.
+        acknowledged_bytes: Counts(u64),
+        /// Payload known to have arrived so far, bytes, in whole segments.
+        delivered_bytes: Counts(u64),
+        /// Name of the phase.
+        phase: Names(&'static str),
+        /// Available bandwidth according to the estimator, bit/s; NaN without.
+        available_bps: Reals(f64),
+        /// Physical bandwidth according to the estimator, bit/s; NaN without.
+        capacity_bps: Reals(f64),
+        /// BBR: maximum of the delivery rate in the last two cycles of probing, bit/s of payload;
+        /// NaN without a model.
+        max_bw_bps: Reals(f64),
+        /// BBR: smallest round-trip time, s; infinite before the first sample, NaN without a model.
+        min_rtt_s: Reals(f64),
+        /// BBR: bound on the bandwidth after losses, bit/s of payload; infinite without a bound,
+        /// NaN without a model.
+        bw_shortterm_bps: Reals(f64),
+        /// BBR: bound on the volume in flight after losses, bytes; infinite without a bound, NaN
+        /// without a model.
+        inflight_shortterm_bytes: Reals(f64),
+        /// BBR: volume in flight that a probe found tolerable, bytes; infinite without a bound, NaN
+        /// without a model.
+        inflight_longterm_bytes: Reals(f64),
+        /// BBR: allowance for aggregated acknowledgements, bytes; NaN without a model.
+        extra_acked_bytes: Reals(f64),
+        /// Retransmissions so far.
+        retransmissions: Counts(u64),
+        /// Window in force in the kernel, segments: the algorithm's, except in recovery and under
+        /// Reno.
+        kernel_cwnd_segments: Counts(u64),
+        /// Whether Reno controls the flow for lack of answers.
+        fallback: Flags(bool),
+    }
 }
 
 impl Series {

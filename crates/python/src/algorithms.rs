@@ -13,6 +13,12 @@ use serde_json::{Value, json};
 use crate::control::registry;
 use crate::scenario::raised;
 
+/// Units, totals, series and transport keys, as JSON text.
+#[pyfunction]
+pub fn catalogue() -> String {
+    selfclock_simulator::catalogue::json().to_string()
+}
+
 /// Every algorithm with its parameters, as JSON text.
 #[pyfunction]
 pub fn algorithms() -> String {

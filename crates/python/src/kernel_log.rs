@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use selfclock_kernel::event::KernelEvent;
 use selfclock_kernel::log::{Reader, replay, traces};
-use selfclock_kernel::series::series;
+use selfclock_kernel::series::{Column, series};
 use serde_json::json;
 
 use crate::control::registry;
@@ -53,12 +53,13 @@ pub fn kernel_series<'py>(py: Python<'py>, log: &[u8], interval_s: f64) -> PyRes
     let registry = registry().clone();
     let table = py.detach(|| series(&registry, log, (interval_s * 1e9) as u64)).map_err(refused)?;
     let columns = PyDict::new(py);
-    macro_rules! put {
-        ($($name:ident)+) => { $(columns.set_item(stringify!($name), table.$name)?;)+ };
+    for (name, column) in table.columns() {
+        match column {
+            Column::Reals(values) => columns.set_item(name, values)?,
+            Column::Counts(values) => columns.set_item(name, values)?,
+            Column::Names(values) => columns.set_item(name, values)?,
+            Column::Flags(values) => columns.set_item(name, values)?,
+        }
     }
-    put!(time_s flow cwnd_bytes ssthresh_bytes in_flight_bytes pacing_bps srtt_s sent_bytes acknowledged_bytes);
-    put!(delivered_bytes phase available_bps capacity_bps max_bw_bps min_rtt_s bw_shortterm_bps);
-    put!(inflight_shortterm_bytes inflight_longterm_bytes extra_acked_bytes);
-    put!(retransmissions kernel_cwnd_segments fallback);
     Ok(columns)
 }

@@ -46,7 +46,7 @@ mod _core {
 
     #[pymodule_export]
     use super::algorithms::{
-        algorithms, control_table, known_elsewhere, queue_table, queues, routers, stacks,
+        algorithms, catalogue, control_table, known_elsewhere, queue_table, queues, routers, stacks,
     };
     #[pymodule_export]
     use super::bench::{footprint, run_bare_loop};

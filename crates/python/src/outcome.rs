@@ -1,5 +1,6 @@
 //! Results of a run.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::mem::take;
@@ -19,7 +20,7 @@ use selfclock_simulator::record::connections::ConnectionRecord;
 use selfclock_simulator::record::packets::Packets;
 use selfclock_simulator::record::pcapng::Tap;
 use selfclock_simulator::record::series::{
-    Column, FlowSample, FlowSeries, LinkSample, LinkSeries, ModelSample, ModelSeries, Sampled,
+    Column, FlowSample, FlowSeries, LinkSample, LinkSeries, ModelSample, ModelSeries, Sampled, Stored,
 };
 
 use crate::packets::Columns;
@@ -266,26 +267,27 @@ fn spread(all: &[u32], some: &[u32], values: Vec<f64>) -> Vec<f64> {
 fn emulated_flow_table(plan: &Plan, series: FlowColumns) -> PyResult<Table> {
     use arrow_array::types::{Float64Type, UInt64Type};
     let rows = series.time_s.len();
-    let unknown = || -> ArrayRef { Arc::new(PrimitiveArray::<Float64Type>::new_null(rows)) };
     let counts =
         |values: Vec<Option<u64>>| -> ArrayRef { Arc::new(PrimitiveArray::<UInt64Type>::from(values)) };
-    let flows = names(series.flow, plan.flows.iter().map(|flow| &flow.name))?;
-    Table::new(vec![
-        ("time_s", column::<Float64Type>(series.time_s)),
-        ("flow", flows),
-        ("cwnd_bytes", unknown()),
-        ("ssthresh_bytes", unknown()),
+    let mut known = BTreeMap::from([
         ("in_flight_bytes", counts(series.in_flight_bytes)),
-        ("pacing_bps", unknown()),
-        ("srtt_s", Arc::new(PrimitiveArray::<Float64Type>::from(series.srtt_s))),
+        ("srtt_s", Arc::new(PrimitiveArray::<Float64Type>::from(series.srtt_s)) as ArrayRef),
         ("sent_bytes", column::<UInt64Type>(series.sent_bytes)),
         ("acknowledged_bytes", counts(series.acknowledged_bytes)),
         ("delivered_bytes", column::<UInt64Type>(series.delivered_bytes)),
-        ("phase", unknown_names(rows, Phase::ALL.map(Phase::name))?),
-        ("available_bps", unknown()),
-        ("capacity_bps", unknown()),
-        ("receive_window_bytes", counts(series.receive_window_bytes)),
-    ])
+    ]);
+    let flows = names(series.flow, plan.flows.iter().map(|flow| &flow.name))?;
+    let mut columns = vec![("time_s", column::<Float64Type>(series.time_s)), ("flow", flows)];
+    for quantity in FlowSample::QUANTITIES {
+        let values = match (known.remove(quantity.name), quantity.stored) {
+            (Some(values), _) => values,
+            (None, Stored::Phases) => unknown_names(rows, Phase::ALL.map(Phase::name))?,
+            (None, _) => Arc::new(PrimitiveArray::<Float64Type>::new_null(rows)),
+        };
+        columns.push((quantity.name, values));
+    }
+    columns.push(("receive_window_bytes", counts(series.receive_window_bytes)));
+    Table::new(columns)
 }
 
 fn link_table(plan: &Plan, mut series: LinkSeries) -> PyResult<Table> {

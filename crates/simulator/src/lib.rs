@@ -11,6 +11,7 @@
 extern crate self as selfclock_simulator;
 
 pub mod bare_loop;
+pub mod catalogue;
 pub mod delivery_trace;
 mod engine;
 pub mod environment;

@@ -64,7 +64,9 @@ def columns_of(table: TableOfTexts) -> list[Column]:
         first, _, rest = heading.partition("\n")
         shown = f"\n{rest}" if rest and first == above else heading
         above = first
-        columns.append(Column(shown, [row[number] for row in table.rows], "name" if number < table.texts else "number"))
+        kind: Kind = "name" if number < table.texts else "number"
+        spare = table.spare[number] if table.spare else 0
+        columns.append(Column(shown, [row[number] for row in table.rows], kind, spare))
     return columns
 
 

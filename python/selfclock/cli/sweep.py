@@ -124,7 +124,8 @@ def _print_sweep(found: Sweep) -> None:
     settings = [Column(path, [], "name") for path in short_paths(grid.paths)]
     who = sharers(found.points)
     # Without room shares are omitted first, then the queue, then the link's utilization.
-    spare = {"queue\npackets": 2, "busy\n%": 1, **{f"{name}\nMbit/s": 3 for name in who}}
+    spare = {MEASURES["queue_mean_packets"].heading: 2, MEASURES["utilization"].heading: 1}
+    spare |= {f"{name}\nMbit/s": 3 for name in who}
     shown = [
         Column(heading, [], spare=spare.get(heading, 0)) for heading in [*failed, *point_headings(found.shown, who)]
     ]

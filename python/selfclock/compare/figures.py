@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from selfclock import panels, style, units
+from selfclock.catalogue import measures
+from selfclock.compare.measures import ESTIMATED
 from selfclock.errors import BadInputError
 from selfclock.figure import Band, Figure, Line, Rule
 from selfclock.names import unknown
@@ -28,17 +30,6 @@ MOST_NAMES = 10
 
 #: Window, goodput, delay, queue.
 ROWS = 4
-
-#: Measures whose distribution is drawn: words, units, and the usual unit.
-DISTRIBUTED: dict[str, tuple[str, tuple[units.Unit, ...], str]] = {
-    "goodput_bps": ("goodput", units.RATES, "Mbit/s"),
-    "rtt_mean_s": ("mean RTT", units.TIMES, "ms"),
-    "rtt_p95_s": ("95th percentile of the RTT", units.TIMES, "ms"),
-    "retransmitted_segments": ("retransmitted", (), "segments"),
-    "queue_mean_packets": ("mean queue", (), "packets"),
-    "completion_mean_s": ("completed after", units.TIMES, "s"),
-    "jain": ("Jain's index", (), ""),
-}
 
 #: Two points have a line, not an ellipse.
 FEWEST_RUNS = 3
@@ -146,12 +137,16 @@ def scatter(title: str, rows: Sequence[Measures]) -> Figure:
 
 def distribution(title: str, rows: Sequence[Measures], measure: str) -> Figure:
     """Return the empirical distribution of a measure over the seeds: for each algorithm the share of runs up to it."""
-    if measure not in DISTRIBUTED:
-        raise BadInputError(unknown("measure", measure, list(DISTRIBUTED)))
-    words, units_of, usual = DISTRIBUTED[measure]
+    if measure not in ESTIMATED:
+        raise BadInputError(unknown("measure", measure, list(ESTIMATED)))
+    total = measures()[measure]
+    unit = units.named(total.unit)
     known = [(row["algorithm"], row[measure]) for row in rows if row[measure] is not None]  # type: ignore[literal-required]
-    unit = units.fitting(units_of, [[value for _, value in known]], usual=usual) if units_of else units.Unit(1.0, usual)
-    figure = Figure(title=title, x=f"{words} ({unit.name})" if unit.name else words, y="share of the runs", height=3.6)
+    for fitted in (units.RATES, units.TIMES):
+        unit = units.fitting(fitted, [[value for _, value in known]], usual=unit.name) if unit in fitted else unit
+    figure = Figure(
+        title=title, x=f"{total.word} ({unit.name})" if unit.name else total.word, y="share of the runs", height=3.6
+    )
     panel = figure.panel
     panel.y.low, panel.y.high = 0.0, 1.0
     for label, look in style.looks(row["algorithm"] for row in rows).items():

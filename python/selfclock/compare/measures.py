@@ -5,6 +5,7 @@ from __future__ import annotations
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING, TypedDict
 
+from selfclock.catalogue import measures
 from selfclock.estimate import Estimate, estimate
 from selfclock.repeats import Sameness, Trace, sameness
 from selfclock.result import Summary
@@ -57,10 +58,9 @@ class Estimates(TypedDict):
 
 
 #: Measures estimated over the seeds.
-ESTIMATED = (
-    "goodput_bps", "utilization", "jain", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "timeouts",
-    "queue_mean_packets", "drops", "ce_marks", "completion_mean_s",
-)  # fmt: skip
+ESTIMATED = tuple(
+    name for name in Measures.__annotations__ if name in measures() and name not in Summary.__annotations__
+)
 
 #: Measures of the flows that are not compared; UDP has no round-trip times.
 OTHERS = ("goodput_bps", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "completion_s")

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from selfclock import formatting
+from selfclock.catalogue import measures, totals
 from selfclock.compare.differences import is_certain
 from selfclock.page_parts import Table
-from selfclock.units import RATES, fitting
+from selfclock.units import RATES, fitting, named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from selfclock.compare.differences import Differences
     from selfclock.compare.measures import Estimates
@@ -34,36 +35,37 @@ class _Column(NamedTuple):
     decimals: int | None = None
     #: Whether it is omitted if zero or absent in every row.
     optional: bool = False
-    #: Long heading; empty if there is only one.
-    whole: str = ""
 
 
-def _columns(rate: Unit) -> Iterator[_Column]:
-    yield _Column(f"goodput\n{rate.name}", "goodput_bps", 1 / rate.size)
-    yield _Column("busy\n%", "utilization", 1e2, 1)
-    yield _Column("Jain", "jain", 1.0, 3)
-    yield _Column("RTT ms\nmean", "rtt_mean_s", 1e3)
-    yield _Column("RTT ms\n95 %", "rtt_p95_s", 1e3)
-    yield _Column("segments\nretr.", "retransmitted_segments", 1.0, 0, whole="retransmitted segments")
-    yield _Column("\nRTOs", "timeouts", 1.0, 0, optional=True, whole="timeouts")
-    yield _Column("CE\nmarks", "ce_marks", 1.0, 0, optional=True)
-    yield _Column("queue\npackets", "queue_mean_packets", 1.0, 1)
-    yield _Column("completed\nafter s", "completion_mean_s", 1.0, optional=True)
+#: Columns of the table, of the flows that are not compared, and of the differences.
+COLUMNS = ("goodput_bps", "utilization", "jain", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "timeouts",
+           "ce_marks", "queue_mean_packets", "completion_mean_s")  # fmt: skip
+OF_FLOWS = ("goodput_bps", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments", "completion_s")
+OF_DIFFERENCES = (*OF_FLOWS, "queue_mean_packets")
+
+#: Left out if zero in every run.
+_OPTIONAL = ("timeouts",)
+
+_TOTALS = {each.name: each for each in (*totals("FlowSummary"), *measures().values())}
 
 
-def _of_flows(rate: Unit) -> Iterator[_Column]:
-    """Columns of flows that are not compared, and of differences."""
-    shown = {"goodput_bps", "rtt_mean_s", "rtt_p95_s", "retransmitted_segments"}
-    yield from (column for column in _columns(rate) if column.measure in shown)
-    yield _Column("completed\nafter s", "completion_s", 1.0, optional=True)
+def _columns(names: Sequence[str], rate: Unit, *, room: bool = False) -> Iterator[_Column]:
+    """Yield a column for each measure; with room the heading of a number is not shortened."""
+    for name in names:
+        total = _TOTALS[name]
+        unit = rate if named(total.unit) in RATES else named(total.unit)
+        decimals = 0 if total.kind == "count" else total.decimals
+        whole = room and total.kind == "count"
+        heading = f"{total.word} {total.unit}".strip() if whole else total.titled(unit, whole=False)
+        yield _Column(heading, name, 1.0 / unit.size, decimals, total.sparse or name in _OPTIONAL)
 
 
-def _rate(measures: Sequence[Mapping[str, Estimate]]) -> Unit:
-    rates = [abs(own["goodput_bps"]["mean"]) for own in measures if "goodput_bps" in own]
+def _rate(rows: Sequence[Mapping[str, Estimate]]) -> Unit:
+    rates = [abs(own["goodput_bps"]["mean"]) for own in rows if "goodput_bps" in own]
     return fitting(RATES, [rates], usual="Mbit/s")
 
 
-def _told(columns: Iterator[_Column], measures: Sequence[Mapping[str, Estimate]]) -> list[_Column]:
+def _told(columns: Iterable[_Column], measures: Sequence[Mapping[str, Estimate]]) -> list[_Column]:
     """Return the columns with something to tell."""
     return [
         column for column in columns
@@ -78,7 +80,7 @@ def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table
     must know of it.
     """
     own = [each["measures"] for each in found]
-    shown = _told(_columns(_rate(own)), own)
+    shown = _told(_columns(COLUMNS, _rate(own), room=room), own)
     rows = [
         [each["algorithm"], *(_cell(each["measures"].get(column.measure), column) for column in shown)]
         for each in found
@@ -95,15 +97,14 @@ def table(found: Sequence[Estimates], link: str, *, room: bool = False) -> Table
             caption += " Without an interval, the runs of all seeds are one run."
     else:
         caption += " One seed, so that there are no intervals."
-    headings = [(room and column.whole) or column.heading for column in shown]
-    return Table("Algorithms", caption, ["algorithm", *headings], rows, texts=1)
+    return Table("Algorithms", caption, ["algorithm", *(column.heading for column in shown)], rows, texts=1)
 
 
 def others(found: Sequence[Estimates]) -> Table:
     """Return the measures of the flows that are not compared, under each algorithm; without rows if there are none."""
     owned = [(each["algorithm"], name, own) for each in found for name, own in each["others"].items()]
-    measures = [own for _, _, own in owned]
-    shown = _told(_of_flows(_rate(measures)), measures)
+    known = [own for _, _, own in owned]
+    shown = _told(_columns(OF_FLOWS, _rate(known)), known)
     rows = [
         [algorithm, name, *(_cell(own.get(column.measure), column) for column in shown)]
         for algorithm, name, own in owned
@@ -115,12 +116,8 @@ def others(found: Sequence[Estimates]) -> Table:
 def compared(found: Sequence[Differences], seeds: Sequence[int]) -> Table:
     """Return the differences from the first algorithm; without rows if there is one seed or one algorithm."""
     known = found if len(seeds) > 1 else []
-    measures = [each["measures"] for each in known]
-    shown = [
-        *_of_flows(_rate(measures)),
-        _Column("queue\npackets", "queue_mean_packets", 1.0, 1),
-    ]
-    shown = [column for column in shown if any(column.measure in own for own in measures)]
+    owned = [each["measures"] for each in known]
+    shown = [column for column in _columns(OF_DIFFERENCES, _rate(owned)) if any(column.measure in own for own in owned)]
     rows = []
     for each in known:
         cells = []

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from selfclock import formatting
+from selfclock import formatting, tables
 from selfclock.compare.differences import is_certain
 from selfclock.emulate import lateness
 from selfclock.page_parts import Illustration, Table
@@ -12,6 +13,7 @@ from selfclock.report.page import Page, page, render, shortened
 from selfclock.report.run_parts import network_part, path_figures, replay_part
 from selfclock.save import digests
 from selfclock.scenario.drops import by, remarks, said_of
+from selfclock.units import RATES, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -113,10 +115,7 @@ def _by(result: Result, link: LinkSummary) -> str:
 
 def _rate(bits_per_second: float) -> str:
     """Return a rate in a suitable unit."""
-    for unit, size in (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3)):
-        if bits_per_second >= size:
-            return f"{bits_per_second / size:.4g} {unit}"
-    return f"{bits_per_second:.4g} bit/s"
+    return written(bits_per_second, RATES)
 
 
 def _share(part: float) -> str:
@@ -131,56 +130,33 @@ def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
     lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
-    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
+    found = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
     if any(flow["connections"] for flow in summary["flows"]):
-        tables.append(_connection_table(summary["flows"]))
-    return tables
+        found.append(_connection_table(summary["flows"]))
+    return found
 
 
 def _flow_table(flows: Sequence[FlowSummary]) -> Table:
-    columns = ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Retransmitted", "Timeouts", "Fast retransmits",
-               "RTT min ms", "RTT mean ms", "RTT 95 % ms"]  # fmt: skip
-    shown = flows[:MOST_ROWS]
-    rows = [formatting.of_flow(flow) for flow in shown]
-    senders = formatting.of_senders(flows)
-    if senders:
-        columns.insert(1, "Data from")
-        for row, sender in zip(rows, senders, strict=False):
-            row.insert(1, sender)
-    if any(flow["completion_s"] is not None for flow in flows):
-        # Only for flows with a size.
-        columns.append("Completed after s")
-        for row, flow in zip(rows, shown, strict=True):
-            row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
+    table = tables.of_flows(flows, MOST_ROWS, whole=True)
     failures = formatting.of_failures(flows)
     said = [
-        _first(rows, flows, "summary.json"),
+        _first(table.rows, flows, "summary.json"),
         *failures[:MOST_ROWS],
         _first(failures[:MOST_ROWS], failures, "summary.json"),
     ]
-    return Table("Flows", " ".join(filter(None, said)), columns, rows, texts=3 if senders else 2)
+    return replace(table, caption=" ".join(filter(None, said)))
 
 
 def _link_table(links: Sequence[LinkSummary], changed: Mapping[str, tuple[int, ...]], lost: Sequence[str]) -> Table:
-    columns = ["Link", "Rate Mbit/s", "Busy %", "Packets", "Drops", "Queue mean, packets", "Queue max, packets",
-               "Mean wait ms"]  # fmt: skip
-    shown = links[:MOST_ROWS]
-    rows = [formatting.of_link(link, changed) for link in shown]
-    if any(link["ce_marks"] for link in links):
-        columns.insert(5, "CE marks")
-        for row, link in zip(rows, shown, strict=True):
-            row.insert(5, f"{link['ce_marks']:,}")
-    caption = " ".join(filter(None, [_first(rows, links, "summary.json"), *lost]))
-    return Table("Links", caption, columns, rows, texts=1)
+    table = tables.of_links(links, changed, MOST_ROWS, whole=True)
+    return replace(table, caption=" ".join(filter(None, [_first(table.rows, links, "summary.json"), *lost])))
 
 
 def _connection_table(flows: Sequence[FlowSummary]) -> Table:
     """Return the completion times of each flow's short connections, by size."""
-    times = ["Time mean ms", "50 % ms", "95 % ms", "99 % ms", "Delivered 50 % ms"]
-    columns = ["Flow", "Size up to", "Complete", "Started", *times]
-    rows = [[flow["name"], *row] for flow in flows for row in formatting.of_connections(flow)]
-    shown = rows[:MOST_ROWS]
-    return Table("Short connections", _first(shown, rows, "connections.parquet"), columns, shown, texts=2)
+    table = tables.of_connections(flows, whole=True)
+    shown = table.rows[:MOST_ROWS]
+    return replace(table, rows=shown, caption=_first(shown, table.rows, "connections.parquet"))
 
 
 def comparison_page(comparison: Comparison, files: Mapping[str, str] | None = None) -> Page:
@@ -267,10 +243,10 @@ def sweep_page(found: Sweep, files: Mapping[str, str] | None = None) -> Page:
     caption = "Means over the seeds, with confidence intervals."
     network = network_part(grid.scenario.network, flows=False, caption="The network, before the changes of the grid.")
     illustration = Illustration("Results of the points", caption, figure(found), id="sweep")
-    tables = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
+    points_table = [Table("Points", _first(rows, points, "summary.json"), columns, rows, texts=len(grid.paths))]
     source = f"{grid.text}\n# The scenario\n{shortened(grid.scenario.text)}"
     return page(
-        grid.name, about, tables, [illustration], parts=[network], files=files,
+        grid.name, about, points_table, [illustration], parts=[network], files=files,
         source=source, algorithms=found.algorithms,
     )  # fmt: skip
 

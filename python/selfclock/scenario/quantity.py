@@ -14,6 +14,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from typing import ClassVar, Self, SupportsFloat, TypeVar
 
 from selfclock._core import ScenarioError
+from selfclock.catalogue import sizes
 
 #: Enough digits for picoseconds in 213 days times any reasonable factor.
 _EXACT = Context(prec=50, rounding=ROUND_HALF_EVEN)
@@ -44,12 +45,16 @@ class Quantity:
     EXAMPLE: ClassVar[str]
     #: Size of each unit used in output, the largest first; the last is the base unit.
     UNITS: ClassVar[dict[str, int]]
-    #: Further names and units accepted in input, with their sizes.
-    ALSO: ClassVar[dict[str, int]] = {}
+    #: Size of each unit accepted in input.
+    READ: ClassVar[dict[str, int]]
     #: Whether fractions of the base unit are rounded to it, as the simulator does.
     ROUNDED: ClassVar[bool] = False
 
     _base: Decimal
+
+    def __init_subclass__(cls) -> None:
+        cls.READ = sizes(cls.KIND)
+        cls.UNITS = dict(sorted(sizes(cls.KIND, "text").items(), key=lambda unit: -unit[1]))
 
     def __init__(self, text: str | Self) -> None:
         """Read a text such as "10 Mbps"."""
@@ -68,16 +73,15 @@ class Quantity:
         if match is None:
             example = cls.EXAMPLE.partition(" or ")[0] if isinstance(text, str) else cls.EXAMPLE
             raise ScenarioError(f"{text!r} has no unit; write {cls.KIND} such as {example}")
-        size = cls.UNITS.get(match[2]) or cls.ALSO.get(match[2])
+        size = cls.READ.get(match[2])
         if size is None:
-            units = ", ".join([*cls.UNITS, *cls.ALSO])
-            raise ScenarioError(f"{text!r} has the unknown unit {match[2]!r}; allowed units: {units}")
+            raise ScenarioError(f"{text!r} has the unknown unit {match[2]!r}; allowed units: {', '.join(cls.READ)}")
         return _EXACT.multiply(Decimal(match[1]), Decimal(size))
 
     @classmethod
     def of(cls, number: Number, unit: str) -> Self:
         """Return this number of units; the number is taken as printed, so that 0.1 is a tenth."""
-        return cls._of(_EXACT.multiply(decimal(number, unit), Decimal({**cls.UNITS, **cls.ALSO}[unit])))
+        return cls._of(_EXACT.multiply(decimal(number, unit), Decimal(cls.READ[unit])))
 
     @classmethod
     def _of(cls, base: Decimal) -> Self:
@@ -151,8 +155,6 @@ class Time(Quantity):
     """A length of time."""
 
     KIND, EXAMPLE, ROUNDED = "a time", '"40 ms" or ms(40)', True
-    UNITS = {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1}  # noqa: RUF012
-    ALSO = {"min": 60 * 10**12, "h": 3600 * 10**12, "µs": 10**6, "μs": 10**6}  # noqa: RUF012
 
     @property
     def seconds(self) -> float:
@@ -169,8 +171,6 @@ class Rate(Quantity):
     """A number of bits per second."""
 
     KIND, EXAMPLE, ROUNDED = "a rate", '"10 Mbps" or mbps(10)', True
-    UNITS = {"Tbps": 10**12, "Gbps": 10**9, "Mbps": 10**6, "kbps": 10**3, "bps": 1}  # noqa: RUF012
-    ALSO = {"bit/s": 1, "kbit/s": 10**3, "Mbit/s": 10**6, "Gbit/s": 10**9, "Tbit/s": 10**12}  # noqa: RUF012
 
     @property
     def bps(self) -> float:
@@ -182,8 +182,6 @@ class Size(Quantity):
     """A number of bytes."""
 
     KIND, EXAMPLE = "a size", '"64 kB" or kbytes(64)'
-    UNITS = {"GB": 10**9, "MB": 10**6, "kB": 10**3, "B": 1}  # noqa: RUF012
-    ALSO = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}  # noqa: RUF012
 
     @property
     def bytes(self) -> float:
@@ -195,7 +193,6 @@ class Packets(Quantity):
     """A number of packets of any size."""
 
     KIND, EXAMPLE = "a number of packets", '"50 packets" or packets(50)'
-    UNITS, ALSO = {"packets": 1}, {"packet": 1}
 
     @property
     def count(self) -> float:
@@ -207,7 +204,6 @@ class Segments(Quantity):
     """A number of segments of the flow's MSS."""
 
     KIND, EXAMPLE = "a number of segments", '"10 segments" or segments(10)'
-    UNITS, ALSO = {"segments": 1}, {"segment": 1}
 
     @property
     def count(self) -> float:
@@ -219,7 +215,6 @@ class Bdp(Quantity):
     """A multiple of the bandwidth-delay product of a link and the flows that cross it."""
 
     KIND, EXAMPLE = "a bandwidth-delay product", '"1 bdp" or bdp(1)'
-    UNITS = {"bdp": 1}  # noqa: RUF012
 
     @property
     def count(self) -> float:

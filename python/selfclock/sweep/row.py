@@ -6,22 +6,20 @@ import functools
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints, is_typeddict
 
 from selfclock._core import VERSION
-from selfclock.result import FlowSummary, LinkSummary, Summary
+from selfclock.catalogue import totals
 from selfclock.series import jain, weighted_mean
+from selfclock.summaries import LinkSummary, RunFlow
 from selfclock.sweep.measures import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
+    from selfclock.result import Summary
     from selfclock.sweep.grid import Job
 else:
     from selfclock.lazy import pl
-
-
-#: Entries of a summary that only an emulation has, and so no sweep.
-_EMULATED = {"initiator", "addresses", "algorithm_seen"}
 
 
 def _column_type(hint: object) -> pl.DataType:
@@ -30,8 +28,7 @@ def _column_type(hint: object) -> pl.DataType:
     if hint in simple:
         return simple[hint]
     if is_typeddict(hint):
-        known = {name: inner for name, inner in get_type_hints(hint).items() if name not in _EMULATED}
-        return pl.Struct({name: _column_type(inner) for name, inner in known.items()})
+        return pl.Struct({name: _column_type(inner) for name, inner in get_type_hints(hint).items()})
     (inner,) = (argument for argument in get_args(hint) if argument is not type(None))
     return pl.List(_column_type(inner)) if get_origin(hint) is list else _column_type(inner)
 
@@ -47,7 +44,7 @@ def column_types() -> dict[str, pl.DataType]:
         "error": pl.String(),
         "busiest_link": pl.String(),
         **dict.fromkeys(MEASURES, pl.Float64()),
-        "flows": _column_type(list[FlowSummary]),
+        "flows": _column_type(list[RunFlow]),
         "links": _column_type(list[LinkSummary]),
     }
 
@@ -72,26 +69,25 @@ def _measure(summary: Mapping[str, Any]) -> dict[str, Any]:
     busiest = max(links, key=lambda link: link["utilization"])
     completions = [flow["completion_s"] for flow in flows if flow["completion_s"] is not None]
 
-    def total(rows: list[dict[str, Any]], name: str) -> float:
-        values: list[float] = [row[name] for row in rows]
-        return sum(values)
-
-    def mean(name: str) -> float | None:
-        return weighted_mean([(flow[name], flow["delivered_bytes"]) for flow in flows])
-
+    combine: dict[str, Callable[[str, list[dict[str, Any]]], float | None]] = {
+        "sum": lambda name, rows: sum(row[name] for row in rows),
+        "least": lambda name, rows: min((row[name] for row in rows if row[name] is not None), default=None),
+        "mean": lambda name, rows: weighted_mean([(row[name], row["delivered_bytes"]) for row in rows]),
+        "busiest": lambda name, _: busiest[name],
+    }
     return {
         "busiest_link": busiest["name"],
-        **{name: total(flows, name) for name in ("goodput_bps", "throughput_bps", "sent_segments",
-                                                 "retransmitted_segments", "timeouts", "fast_retransmits")},
+        **{
+            each.name: combine[each.combined](each.name, rows)
+            for table, rows in (("FlowSummary", flows), ("LinkSummary", links))
+            for each in totals(table)
+            if each.combined
+        },
         "jain": jain([flow["goodput_bps"] for flow in flows]),
-        "rtt_min_s": min((flow["rtt_min_s"] for flow in flows if flow["rtt_min_s"] is not None), default=None),
-        "rtt_mean_s": mean("rtt_mean_s"),
-        "rtt_p95_s": mean("rtt_p95_s"),
         "completed_flows": len(completions),
         "completion_mean_s": sum(completions) / len(completions) if completions else None,
-        **{name: busiest[name] for name in ("utilization", "queue_mean_packets", "queue_max_packets", "queue_mean_s")},
-        **{name: total(links, name) for name in ("drops", "ce_marks")},
-        **{name: summary[name] for name in ("simulated_s", "events", "packet_hops", "cpu_s")},
+        "cpu_s": summary["cpu_s"],
+        **{each.name: summary[each.name] for each in totals("Summary") if each.word},
         "flows": flows,
         "links": links,
-    }  # fmt: skip
+    }

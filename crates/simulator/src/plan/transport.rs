@@ -1,6 +1,7 @@
 //! Transport settings of a TCP connection, and the two named profiles.
 
 use super::PlanError;
+use crate::catalogue::setting::settings;
 use crate::packet::Flags;
 use selfclock_congestion::entry::Marks;
 use selfclock_congestion::units::{Bytes, Duration, Rate};
@@ -16,76 +17,137 @@ const UNSCALED: Bytes = Bytes(65_535);
 const INITIAL_SPACE: u64 = 65_536;
 const LARGEST_SPACE: u64 = 20_971_520;
 
-/// Transport settings of one connection; the named profiles are two values of this.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Transport {
-    /// Payload of a full segment.
-    pub mss: Bytes,
-    /// TCP and IP header on the wire, without options.
-    pub header: Bytes,
-    /// Size of an ACK without data and options on the wire.
-    pub ack: Bytes,
-    /// Loss recovery.
-    pub recovery: Recovery,
-    /// Proportional rate reduction, RFC 9937: in fast recovery with SACK or RACK the window is
-    /// reduced over a round trip. Other recoveries ignore it.
-    pub prr: bool,
-    /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate ACKs.
-    pub limited_transmit: bool,
-    /// No fast retransmit until everything outstanding at the last one, or at the last timeout, is
-    /// acknowledged (RFC 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window again for
-    /// each loss of one window. With SACK always on (RFC 6675).
-    pub one_recovery_per_window: bool,
-    /// Initial window, in segments.
-    pub initial_window: f64,
-    /// Initial slow start threshold, in segments; infinite without one.
-    pub initial_ssthresh: f64,
-    /// The window that the receiver advertises.
-    pub receive_window: ReceiveWindow,
-    /// Window scale option: without it at most 65535 bytes can be advertised.
-    pub window_scaling: bool,
-    /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first data
-    /// segment.
-    pub handshake: bool,
-    /// Timestamps option: 12 bytes on every segment, a round-trip sample on every ACK.
-    pub timestamps: bool,
-    /// The receiver reports duplicate segments (D-SACK, RFC 2883). Recoveries without SACK ignore
-    /// it.
-    pub dsack: bool,
-    /// Undo the response to a loss or timeout that proves spurious: by timestamps (Eifel, RFC
-    /// 3522), by D-SACK (RFC 3708), by F-RTO. Needs one of `timestamps`, `dsack` and `frto`.
-    pub undo: bool,
-    /// After a timeout, send new data before further retransmissions, to see whether it was
-    /// spurious (F-RTO, RFC 5682). Without `undo` ignored.
-    pub frto: bool,
-    /// Timeouts of the SYN after which the initial window is one segment.
-    pub syn_timeouts: u32,
+settings! {
+    /// Transport settings of one connection; the named profiles are two values of this: a current
+    /// Linux (RACK-TLP with PRR, timestamps, D-SACK, undo and F-RTO, initial window 10, its RTO
+    /// with a minimum of 200 ms, 40 ms delayed ACK with quick ACKs, an autotuned receive window),
+    /// and the papers' simulators (Reno, a 20-segment window, no handshake, every segment
+    /// acknowledged, coarse timers).
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct Transport {
+        /// Payload of a full segment.
+        mss: Bytes = Bytes(1448), Bytes(1000);
+        /// TCP and IP header on the wire, without options.
+        header: Bytes = Bytes(40);
+        /// Size of an ACK without data and options on the wire.
+        ack: Bytes = Bytes(40);
+        /// Loss recovery.
+        recovery: Recovery = Recovery::Rack, Recovery::Reno;
+        /// Proportional rate reduction, RFC 9937: in fast recovery with SACK or RACK the window is
+        /// reduced over a round trip. Other recoveries ignore it.
+        prr: bool = true, false;
+        /// Limited Transmit, RFC 3042: a new segment on each of the first two duplicate ACKs.
+        limited_transmit: bool = true, false;
+        /// No fast retransmit until everything outstanding at the last one, or at the last timeout,
+        /// is acknowledged (RFC 6582, "recover"). Off: Reno as in 4.3BSD, which cuts the window
+        /// again for each loss of one window. With SACK always on (RFC 6675).
+        one_recovery_per_window: bool = true;
+        /// Initial window, in segments.
+        initial_window: f64 = 10.0, 1.0;
+        /// Initial slow start threshold, in segments; infinite without one.
+        initial_ssthresh: f64 = f64::INFINITY;
+        /// The window that the receiver advertises.
+        receive_window: ReceiveWindow = ReceiveWindow::Auto, ReceiveWindow::Fixed(Bytes(20_000));
+        /// Window scale option: without it at most 65535 bytes can be advertised.
+        window_scaling: bool = true;
+        /// SYN and SYN-ACK before the first data. The third packet of the handshake is the first
+        /// data segment.
+        handshake: bool = true, false;
+        /// Timestamps option: 12 bytes on every segment, a round-trip sample on every ACK.
+        timestamps: bool = true, false;
+        /// The receiver reports duplicate segments (D-SACK, RFC 2883). Recoveries without SACK
+        /// ignore it.
+        dsack: bool = true, false;
+        /// Undo the response to a loss or timeout that proves spurious: by timestamps (Eifel, RFC
+        /// 3522), by D-SACK (RFC 3708), by F-RTO. Needs one of `timestamps`, `dsack` and `frto`.
+        undo: bool = true, false;
+        /// After a timeout, send new data before further retransmissions, to see whether it was
+        /// spurious (F-RTO, RFC 5682). Without `undo` ignored.
+        frto: bool = true, false;
+        /// Timeouts of the SYN after which the initial window is one segment.
+        // "TCP implementations SHOULD NOT reset the initial window to 1 MSS unless there have
+        // been multiple SYN or SYN/ACK retransmissions" (RFC 6928, section 2; Linux,
+        // `tcp_init_transfer`).
+        syn_timeouts: u32 = 2, 1;
+        /// Delayed acknowledgement.
+        delayed_ack: DelayedAck = DelayedAck::modern(), DelayedAck::classic();
+        /// Explicit congestion notification.
+        ecn: Ecn = Ecn::Off;
+        /// Retransmission timer.
+        timer: RetransmissionTimer = RetransmissionTimer::modern(), RetransmissionTimer::classic();
+        /// Grow the window only while it limits the sender.
+        grow_only_when_limited: bool = true, false;
+        /// Count acknowledged bytes, as in Linux, instead of ACKs in slow start and in the increase
+        /// of every window.
+        byte_counting: bool = true, false;
+        /// The window restarts after an idle period (RFC 5681, section 4.1).
+        restart_after_idle: bool = true, false;
+        /// Pace segments at `pacing_gain` × cwnd / srtt even if the algorithm does not request it;
+        /// `None` to disable.
+        pacing_gain: Option<f64> = None;
+        /// A paced segment that left later than it might have shortens the wait of the next.
+        pacing_credit: bool = true, false;
+        /// A leaky bucket that shapes all outgoing traffic.
+        shaper: Option<Shaper> = None;
+        /// Whether the receiver supports the algorithm's option. If not, it ignores it.
+        peer_knows_option: bool = true;
+        /// Misbehaviour of the receiver; `None` for an honest one.
+        misbehaviour: Option<MisbehaviourPlan> = None;
+        /// Whether routers can neither read nor change its transport header (IPsec, QUIC).
+        encrypted: bool = false;
+    }
+
     /// Delayed acknowledgement.
-    pub delayed_ack: DelayedAck,
-    /// Explicit congestion notification.
-    pub ecn: Ecn,
-    /// Retransmission timer.
-    pub timer: RetransmissionTimer,
-    /// Grow the window only while it limits the sender.
-    pub grow_only_when_limited: bool,
-    /// Count acknowledged bytes, as in Linux, instead of ACKs in slow start and in the increase of
-    /// every window.
-    pub byte_counting: bool,
-    /// The window restarts after an idle period (RFC 5681, section 4.1).
-    pub restart_after_idle: bool,
-    /// Pace segments at `pacing_gain` × cwnd / srtt even if the algorithm does not request it;
-    /// `None` to disable.
-    pub pacing_gain: Option<f64>,
-    /// A paced segment that left later than it might have shortens the wait of the next.
-    pub pacing_credit: bool,
-    /// A leaky bucket that shapes all outgoing traffic.
-    pub shaper: Option<Shaper>,
-    /// Whether the receiver supports the algorithm's option. If not, it ignores it.
-    pub peer_knows_option: bool,
-    /// Misbehaviour of the receiver; `None` for an honest one.
-    pub misbehaviour: Option<MisbehaviourPlan>,
-    /// Whether routers can neither read nor change its transport header (IPsec, QUIC).
-    pub encrypted: bool,
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct DelayedAck {
+        /// Full segments per ACK; 1 acknowledges each.
+        every: u32 = 2, 1;
+        /// Maximum delay of an ACK.
+        timer: Duration = Duration::from_milliseconds(40), Duration::from_milliseconds(200);
+        /// Start of the timer.
+        clock: AckClock = AckClock::Segment, AckClock::Grid;
+        /// Quick ACKs, as in Linux: the first segments, those after a pause or a duplicate, and the
+        /// end of what the application has written are acknowledged at once.
+        quick: bool = true, false;
+    }
+
+    /// Retransmission timer, RFC 6298.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct RetransmissionTimer {
+        /// Before the first round-trip sample.
+        initial: Duration = Duration::from_milliseconds(1000), Duration::from_milliseconds(3000);
+        /// Smallest value.
+        minimum: Duration = Duration::from_milliseconds(200), Duration::from_milliseconds(1000);
+        /// Largest value.
+        maximum: Duration = Duration::from_milliseconds(120_000), Duration::from_milliseconds(64_000);
+        /// Clock granularity G. Zero: exact.
+        granularity: Duration = Duration::from_milliseconds(1), Duration::from_milliseconds(500);
+        /// Factor at each timeout.
+        backoff: f64 = 2.0;
+        /// The first timeouts of the SYN, which leave the timeout as it is.
+        // `net.ipv4.tcp_syn_linear_timeouts`.
+        linear_syn_timeouts: u32 = 4, 0;
+        /// How samples become srtt and rttvar.
+        arithmetic: TimerArithmetic = TimerArithmetic::Linux, TimerArithmetic::Bsd;
+        /// Which segments are timed.
+        samples: RttSamples = RttSamples::EverySegment, RttSamples::OneAtATime;
+    }
+
+    /// Misbehaviour of a receiver; in both profiles honest.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct MisbehaviourPlan {
+        /// Number of ACKs that replace one; 1 disables division.
+        ack_parts: u32 = 1;
+        /// Acknowledges across gaps, and this many segments beyond the data received.
+        ack_ahead: Option<u32> = None;
+        /// Number of copies sent after each ACK.
+        ack_repeats: u32 = 0;
+        /// With every Nth ACK that carries SACK blocks, discards the data just reported (reneging).
+        renege_every: Option<u32> = None;
+        /// Factor by which it multiplies a pair's interval, and divides rates and feedback, before
+        /// it reports them.
+        interval_factor: f64 = 1.0;
+    }
 }
 
 impl Transport {
@@ -153,112 +215,6 @@ impl Transport {
             ReceiveWindow::Auto => 2 * LARGEST_SPACE,
         };
         (0..LARGEST_SHIFT).find(|shift| window >> shift <= u16::MAX as u64).unwrap_or(LARGEST_SHIFT)
-    }
-
-    /// Settings of a current Linux: RACK-TLP with PRR, timestamps, D-SACK, undo and F-RTO, initial
-    /// window 10, its RTO with a minimum of 200 ms, 40 ms delayed ACK with quick ACKs, an autotuned
-    /// receive window.
-    pub fn modern() -> Self {
-        Self {
-            mss: Bytes(1448),
-            header: Bytes(40),
-            ack: Bytes(40),
-            recovery: Recovery::Rack,
-            prr: true,
-            limited_transmit: true,
-            one_recovery_per_window: true,
-            initial_window: 10.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: ReceiveWindow::Auto,
-            window_scaling: true,
-            handshake: true,
-            timestamps: true,
-            dsack: true,
-            undo: true,
-            frto: true,
-            // "TCP implementations SHOULD NOT reset the initial window to 1 MSS unless there have
-            // been multiple SYN or SYN/ACK retransmissions" (RFC 6928, section 2; Linux,
-            // `tcp_init_transfer`).
-            syn_timeouts: 2,
-            ecn: Ecn::Off,
-            delayed_ack: DelayedAck {
-                every: 2,
-                timer: Duration::from_milliseconds(40),
-                clock: AckClock::Segment,
-                quick: true,
-            },
-            timer: RetransmissionTimer {
-                initial: Duration::from_milliseconds(1000),
-                minimum: Duration::from_milliseconds(200),
-                maximum: Duration::from_milliseconds(120_000),
-                granularity: Duration::from_milliseconds(1),
-                backoff: 2.0,
-                // `net.ipv4.tcp_syn_linear_timeouts`.
-                linear_syn_timeouts: 4,
-                arithmetic: TimerArithmetic::Linux,
-                samples: RttSamples::EverySegment,
-            },
-            grow_only_when_limited: true,
-            byte_counting: true,
-            restart_after_idle: true,
-            pacing_gain: None,
-            pacing_credit: true,
-            shaper: None,
-            peer_knows_option: true,
-            misbehaviour: None,
-            encrypted: false,
-        }
-    }
-
-    /// Settings of the papers' simulators: Reno, a 20-segment window, no handshake, every segment
-    /// acknowledged, coarse timers.
-    pub fn classic() -> Self {
-        let mss = Bytes(1000);
-        Self {
-            mss,
-            header: Bytes(40),
-            ack: Bytes(40),
-            recovery: Recovery::Reno,
-            prr: false,
-            limited_transmit: false,
-            one_recovery_per_window: true,
-            initial_window: 1.0,
-            initial_ssthresh: f64::INFINITY,
-            receive_window: ReceiveWindow::Fixed(Bytes(20 * mss.get())),
-            window_scaling: true,
-            handshake: false,
-            timestamps: false,
-            dsack: false,
-            undo: false,
-            frto: false,
-            syn_timeouts: 1,
-            ecn: Ecn::Off,
-            delayed_ack: DelayedAck {
-                every: 1,
-                timer: Duration::from_milliseconds(200),
-                clock: AckClock::Grid,
-                quick: false,
-            },
-            timer: RetransmissionTimer {
-                initial: Duration::from_milliseconds(3000),
-                minimum: Duration::from_milliseconds(1000),
-                maximum: Duration::from_milliseconds(64_000),
-                granularity: Duration::from_milliseconds(500),
-                backoff: 2.0,
-                linear_syn_timeouts: 0,
-                arithmetic: TimerArithmetic::Bsd,
-                samples: RttSamples::OneAtATime,
-            },
-            grow_only_when_limited: false,
-            byte_counting: false,
-            restart_after_idle: false,
-            pacing_gain: None,
-            pacing_credit: false,
-            shaper: None,
-            peer_knows_option: true,
-            misbehaviour: None,
-            encrypted: false,
-        }
     }
 }
 
@@ -348,20 +304,6 @@ impl Ecn {
     }
 }
 
-/// Delayed acknowledgement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DelayedAck {
-    /// Full segments per ACK; 1 acknowledges each.
-    pub every: u32,
-    /// Maximum delay of an ACK.
-    pub timer: Duration,
-    /// Start of the timer.
-    pub clock: AckClock,
-    /// Quick ACKs, as in Linux: the first segments, those after a pause or a duplicate, and the end
-    /// of what the application has written are acknowledged at once.
-    pub quick: bool,
-}
-
 /// Start of the delayed-ACK timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AckClock {
@@ -369,27 +311,6 @@ pub enum AckClock {
     Segment,
     /// A free-running clock with this period, as in 4.4BSD: pending ACKs leave at its ticks.
     Grid,
-}
-
-/// Retransmission timer, RFC 6298.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct RetransmissionTimer {
-    /// Before the first round-trip sample.
-    pub initial: Duration,
-    /// Smallest value.
-    pub minimum: Duration,
-    /// Largest value.
-    pub maximum: Duration,
-    /// Clock granularity G. Zero: exact.
-    pub granularity: Duration,
-    /// Factor at each timeout.
-    pub backoff: f64,
-    /// The first timeouts of the SYN, which leave the timeout as it is.
-    pub linear_syn_timeouts: u32,
-    /// How samples become srtt and rttvar.
-    pub arithmetic: TimerArithmetic,
-    /// Which segments are timed.
-    pub samples: RttSamples,
 }
 
 /// How round-trip samples become srtt and rttvar.
@@ -415,30 +336,13 @@ pub enum RttSamples {
     EverySegment,
 }
 
-/// Misbehaviour of a receiver.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct MisbehaviourPlan {
-    /// Number of ACKs that replace one; 1 disables division.
-    pub parts: u32,
-    /// Acknowledges across gaps, and this many segments beyond the data received.
-    pub ahead: Option<u32>,
-    /// Number of copies sent after each ACK.
-    pub repeats: u32,
-    /// With every Nth ACK that carries SACK blocks, discards the data just reported (reneging).
-    pub renege_every: Option<u32>,
-    /// Factor by which it multiplies a pair's interval, and divides rates and feedback, before it
-    /// reports them.
-    pub interval_factor: f64,
-}
-
 impl MisbehaviourPlan {
     /// An honest receiver.
-    pub const NONE: Self =
-        Self { parts: 1, ahead: None, repeats: 0, renege_every: None, interval_factor: 1.0 };
+    pub const NONE: Self = Self::modern();
 }
 
 /// A leaky bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shaper {
     /// Rate on the wire.
     pub rate: Rate,

@@ -5,6 +5,8 @@ use std::fmt;
 use selfclock_congestion::units::{Duration, Time};
 use serde::Serialize;
 
+use crate::catalogue::total::totals;
+
 /// One short connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct ConnectionRecord {
@@ -46,42 +48,45 @@ impl fmt::Debug for ConnectionRecord {
     }
 }
 
-/// The short connections of a flow.
-#[derive(Clone, Debug, Serialize)]
-pub struct ConnectionsSummary {
-    /// Connections that started.
-    pub started: u64,
-    /// Of these, complete at the end of the run.
-    pub completed: u64,
-    /// Payload of those that started, bytes.
-    pub offered_bytes: u64,
-    /// The same per second, from the flow's start to its stop or the end of the run.
-    pub offered_bps: f64,
-    /// Completion times by size, smallest first; without classes in which nothing was completed.
-    pub by_size: Vec<SizeClass>,
-}
+totals! {
+    /// The short connections of a flow.
+    #[derive(Clone, Debug, Serialize)]
+    pub struct ConnectionsSummary {
+        /// Connections that started.
+        started: u64,
+        /// Of these, complete at the end of the run.
+        completed: u64,
+        /// Payload of those that started, bytes.
+        offered_bytes: u64,
+        /// The same per second, from the flow's start to its stop or the end of the run.
+        offered_bps: f64,
+        /// Completion times by size, smallest first; without classes in which nothing was
+        /// completed.
+        by_size: Vec<SizeClass>,
+    }
 
-/// Completion times of the connections within a range of sizes.
-#[derive(Clone, Serialize)]
-pub struct SizeClass {
-    /// Largest size, bytes; each class begins where the one before ends. Null: any.
-    pub up_to_bytes: Option<u64>,
-    /// Connections that were completed.
-    pub completed: u64,
-    /// Mean completion time: the last byte is acknowledged.
-    pub mean_s: f64,
-    /// Median.
-    pub p50_s: f64,
-    /// 95th percentile.
-    pub p95_s: f64,
-    /// 99th percentile.
-    pub p99_s: f64,
-    /// Mean time until the last byte of these is delivered to the receiving application.
-    pub delivery_mean_s: f64,
-    /// Median.
-    pub delivery_p50_s: f64,
-    /// 99th percentile.
-    pub delivery_p99_s: f64,
+    /// Completion times of the connections within a range of sizes.
+    #[derive(Clone, Serialize)]
+    pub struct SizeClass {
+        /// Largest size, bytes; each class begins where the one before ends. Null: any.
+        up_to_bytes: Option<u64>,
+        /// Connections that were completed.
+        completed: u64,
+        /// Mean completion time: the last byte is acknowledged.
+        mean_s: f64 { unit: "ms", heading: "Time mean {}", short: "time, {}\nmean" },
+        /// Median.
+        p50_s: f64 { unit: "ms", heading: "50 % {}", short: "time, {}\n50 %" },
+        /// 95th percentile.
+        p95_s: f64 { unit: "ms", heading: "95 % {}", short: "time, {}\n95 %" },
+        /// 99th percentile.
+        p99_s: f64 { unit: "ms", heading: "99 % {}", short: "time, {}\n99 %" },
+        /// Mean time until the last byte of these is delivered to the receiving application.
+        delivery_mean_s: f64,
+        /// Median.
+        delivery_p50_s: f64 { unit: "ms", heading: "Delivered 50 % {}", short: "delivered\n50 %", spare: 1 },
+        /// 99th percentile.
+        delivery_p99_s: f64,
+    }
 }
 
 /// See that of [`ConnectionRecord`].

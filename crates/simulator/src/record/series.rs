@@ -216,18 +216,89 @@ impl From<Vec<u8>> for Column {
     }
 }
 
+/// A sampled quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantity {
+    /// Name of its column.
+    pub name: &'static str,
+    /// Its meaning.
+    pub about: &'static str,
+    /// Unit of its values.
+    pub unit: &'static str,
+    /// Type of its values in columns.
+    pub stored: Stored,
+}
+
+/// Type of a column's values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// As in [`Column::Reals`].
+    Reals,
+    /// As in [`Column::Counts`].
+    Counts,
+    /// As in [`Column::Phases`].
+    Phases,
+}
+
+/// The column of values of a type.
+trait StoredAs {
+    const AS: Stored;
+}
+
+/// The value of a quantity of which nothing is known.
+trait Unknown {
+    const UNKNOWN: Self;
+}
+
+impl StoredAs for f64 {
+    const AS: Stored = Stored::Reals;
+}
+
+impl StoredAs for u64 {
+    const AS: Stored = Stored::Counts;
+}
+
+impl StoredAs for u8 {
+    const AS: Stored = Stored::Phases;
+}
+
+impl Unknown for f64 {
+    const UNKNOWN: Self = Self::NAN;
+}
+
+impl Unknown for u64 {
+    const UNKNOWN: Self = 0;
+}
+
+impl Unknown for Phase {
+    const UNKNOWN: Self = Self::SlowStart;
+}
+
 /// Declares what is sampled of a flow or link: one sample, and the series with a column for each
 /// quantity of it.
 macro_rules! series {
     (
         $(#[doc = $about_sample:literal])+ $Sample:ident,
         $(#[doc = $about_series:literal])+ $Series:ident of $owner:ident:
-        $($(#[doc = $about:literal])+ $quantity:ident: $value:ty as $stored:ty,)+
+        $($(#[doc = $about:literal])+ $quantity:ident: $value:ty as $stored:ty, $unit:literal;)+
     ) => {
         $(#[doc = $about_sample])+
         #[derive(Clone, Copy, Debug, PartialEq)]
         pub struct $Sample {
             $($(#[doc = $about])+ pub $quantity: $value,)+
+        }
+
+        impl $Sample {
+            /// The sampled quantities, in the order of the columns.
+            pub const QUANTITIES: &'static [Quantity] = &[$(Quantity {
+                name: stringify!($quantity),
+                about: concat!($($about),+),
+                unit: $unit,
+                stored: <$stored as StoredAs>::AS,
+            },)+];
+
+            /// Nothing is known: real numbers are NaN, whole ones zero.
+            pub const UNKNOWN: Self = Self { $($quantity: <$value as Unknown>::UNKNOWN,)+ };
         }
 
         $(#[doc = $about_series])+
@@ -277,27 +348,27 @@ series! {
     /// Samples of every flow that is one TCP connection.
     FlowSeries of flow:
     /// Congestion window, bytes.
-    cwnd_bytes: f64 as f64,
+    cwnd_bytes: f64 as f64, "B";
     /// Slow start threshold, bytes; infinite before the first loss unless set.
-    ssthresh_bytes: f64 as f64,
+    ssthresh_bytes: f64 as f64, "B";
     /// Payload in flight, bytes.
-    in_flight_bytes: u64 as u64,
+    in_flight_bytes: u64 as u64, "B";
     /// Pacing rate, bit/s; NaN where segments are not paced.
-    pacing_bps: f64 as f64,
+    pacing_bps: f64 as f64, "bit/s on the wire";
     /// Smoothed round-trip time, s; NaN before the first sample.
-    srtt_s: f64 as f64,
+    srtt_s: f64 as f64, "s";
     /// Highest payload byte sent so far.
-    sent_bytes: u64 as u64,
+    sent_bytes: u64 as u64, "B";
     /// Payload acknowledged cumulatively so far, bytes.
-    acknowledged_bytes: u64 as u64,
+    acknowledged_bytes: u64 as u64, "B";
     /// Payload known to have arrived so far, in order or not, bytes.
-    delivered_bytes: u64 as u64,
-    /// [`Phase`] of the congestion control; as a number in columns.
-    phase: Phase as u8,
+    delivered_bytes: u64 as u64, "B";
+    /// Phase of the congestion control.
+    phase: Phase as u8, "name";
     /// Available bandwidth as the estimator has it, bit/s; NaN without.
-    available_bps: f64 as f64,
+    available_bps: f64 as f64, "bit/s";
     /// Physical bandwidth as the estimator has it, bit/s; NaN without.
-    capacity_bps: f64 as f64,
+    capacity_bps: f64 as f64, "bit/s";
 }
 
 series! {
@@ -307,17 +378,17 @@ series! {
     /// Samples of every flow with a model.
     ModelSeries of flow:
     /// Largest delivery rate in the last two cycles of probing, bit/s of payload.
-    max_bw_bps: f64 as f64,
+    max_bw_bps: f64 as f64, "bit/s of payload";
     /// Smallest round-trip time, s; infinite before the first sample.
-    min_rtt_s: f64 as f64,
+    min_rtt_s: f64 as f64, "s";
     /// Bound on the bandwidth after losses, bit/s of payload; infinite without a bound.
-    bw_shortterm_bps: f64 as f64,
+    bw_shortterm_bps: f64 as f64, "bit/s of payload";
     /// Bound on the volume in flight after losses, bytes; infinite without a bound.
-    inflight_shortterm_bytes: f64 as f64,
+    inflight_shortterm_bytes: f64 as f64, "B";
     /// Volume in flight that a probe found tolerable, bytes; infinite without a bound.
-    inflight_longterm_bytes: f64 as f64,
+    inflight_longterm_bytes: f64 as f64, "B";
     /// Allowance for aggregated acknowledgements, bytes.
-    extra_acked_bytes: f64 as f64,
+    extra_acked_bytes: f64 as f64, "B";
 }
 
 series! {
@@ -326,12 +397,12 @@ series! {
     /// Samples of every link.
     LinkSeries of link:
     /// Packets waiting, without the one in service.
-    queue_packets: u64 as u64,
+    queue_packets: u64 as u64, "packets";
     /// Drops so far.
-    drops: u64 as u64,
+    drops: u64 as u64, "packets";
     /// Bytes of packets whose transmission has begun so far.
-    bytes: u64 as u64,
+    bytes: u64 as u64, "B";
     /// Fraction of the time since the previous sample in which the transmitter was busy, weighted
     /// by its rate if that changed; with a trace, of the bytes offered in it, zero if none were.
-    utilization: f64 as f64,
+    utilization: f64 as f64, "";
 }

@@ -436,6 +436,17 @@ macro_rules! words {
                 serde_json::json!({ "enum": [$($word),+] })
             }
         }
+
+        impl $crate::scenario::layer::Setting<$kind> for $kind {
+            fn put(&self, setting: &mut $kind) {
+                *setting = *self;
+            }
+            fn write(setting: &$kind, _: selfclock_congestion::units::Bytes) -> String {
+                let words = [$(($word, $value)),+];
+                let word = words.iter().find(|(_, value)| value == setting);
+                word.map_or_else(String::new, |(word, _)| format!("{word:?}"))
+            }
+        }
     )+};
 }
 pub(super) use words;

@@ -194,21 +194,7 @@ impl Ends {
             algorithm: plan.algorithm().unwrap_or("udp").into(),
             from: self.plan.nodes[plan.from].clone(),
             to: self.plan.nodes[plan.to].clone(),
-            goodput_bps: 0.0,
-            throughput_bps: 0.0,
-            delivered_segments: 0,
-            delivered_bytes: 0,
-            sent_segments: 0,
-            retransmitted_segments: 0,
-            timeouts: 0,
-            fast_retransmits: 0,
-            rtt_min_s: None,
-            rtt_mean_s: None,
-            rtt_p95_s: None,
-            completion_s: None,
-            delivery_s: None,
-            connections: None,
-            failure: None,
+            ..FlowSummary::default()
         };
         let mut active_until = self.now;
         match source {

@@ -320,8 +320,7 @@ impl StackSender {
                 Some(threshold) if state.window < threshold => Phase::SlowStart,
                 _ => Phase::CongestionAvoidance,
             },
-            available_bps: f64::NAN,
-            capacity_bps: f64::NAN,
+            ..FlowSample::UNKNOWN
         };
         let place = samples.place(self.end.flow as usize);
         while self.next_sample < now {

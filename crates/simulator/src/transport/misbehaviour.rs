@@ -30,24 +30,24 @@ impl Misbehaviour {
 
     /// Whether it conceals gaps, so that there is nothing to report beyond them.
     pub fn conceals_gaps(&self) -> bool {
-        self.plan.ahead.is_some()
+        self.plan.ack_ahead.is_some()
     }
 
     /// The numbers to acknowledge, in order, when all before `next` has arrived and nothing from
     /// `highest` on.
     pub fn numbers(&mut self, next: u64, highest: u64) -> impl Iterator<Item = u64> + use<> {
         let from = self.acknowledged;
-        let to = match self.plan.ahead {
+        let to = match self.plan.ack_ahead {
             None => next,
             Some(segments) => (highest + u64::from(segments) * self.mss).max(from),
         };
         self.acknowledged = to;
         let new = to - from;
         // Whole bytes cannot be divided further.
-        let parts = u64::from(self.plan.parts).min(new).max(1);
+        let parts = u64::from(self.plan.ack_parts).min(new).max(1);
         let divided = (1..=parts)
             .map(move |part| from + (u128::from(new) * u128::from(part) / u128::from(parts)) as u64);
-        divided.chain(std::iter::repeat_n(to, self.plan.repeats as usize))
+        divided.chain(std::iter::repeat_n(to, self.plan.ack_repeats as usize))
     }
 
     /// An ACK has reported data beyond a gap. True if the receiver now discards that data.
@@ -103,14 +103,14 @@ mod tests {
     /// segment". No piece is smaller than a byte.
     #[test]
     fn pieces_cover_what_has_arrived() {
-        let plan = MisbehaviourPlan { parts: 4, ..HONEST };
+        let plan = MisbehaviourPlan { ack_parts: 4, ..HONEST };
         let expected = vec![vec![250, 500, 750, 1000], vec![1001, 1002, 1003], vec![1003]];
         assert_eq!(numbers(plan, &[(1000, 1000), (1003, 1003), (1003, 5000)]), expected);
     }
 
     #[test]
     fn optimistic_acknowledgements_run_ahead_and_never_go_back() {
-        let plan = MisbehaviourPlan { ahead: Some(2), ..HONEST };
+        let plan = MisbehaviourPlan { ack_ahead: Some(2), ..HONEST };
         let expected = vec![vec![3000], vec![7000], vec![7000]];
         assert_eq!(numbers(plan, &[(1000, 1000), (1000, 5000), (1000, 4000)]), expected);
         assert!(Misbehaviour::new(plan, 1000).conceals_gaps());
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn repeats_come_after_the_acknowledgement() {
-        let plan = MisbehaviourPlan { repeats: 2, ..HONEST };
+        let plan = MisbehaviourPlan { ack_repeats: 2, ..HONEST };
         assert_eq!(numbers(plan, &[(1000, 1000)]), vec![vec![1000, 1000, 1000]]);
     }
 

@@ -4,6 +4,7 @@ use super::flow::{TcpTraffic, refuse_key, tcp_traffic};
 use super::transport::transport;
 use crate::plan::{Ecn, Protocol, ReceiveWindow, Source, StackPlan};
 use crate::scenario::error::{Place, Problem};
+use crate::scenario::layer::Layer as _;
 use crate::scenario::reader::{Located, place_or};
 use crate::scenario::stack::{Control, StackName};
 use crate::scenario::table::flow::{FlowTable, ProtocolName};
@@ -126,26 +127,17 @@ fn source(flow: &FlowTable) -> Result<Source, Problem> {
     }
 }
 
+/// Transport settings that a stack takes.
+const TAKEN: [&str; 4] = ["mss", "header", "receive_window", "ecn"];
+
 /// Refuses transport settings of the flow that have no meaning for QUIC. Settings for all flows
 /// apply to TCP.
 fn refuse_transport(layer: &TransportTable) -> Result<(), Problem> {
-    macro_rules! refuse {
-        ($($key:ident),+) => {
-            $(refuse_key(&layer.$key, "a stack takes mss, header, receive_window and ecn; the rest is its own")?;)+
-        };
+    match layer.written().into_iter().find(|(key, _)| !TAKEN.contains(key)) {
+        Some((_, place)) => Err(place.problem(
+            "not allowed here",
+            "a stack takes mss, header, receive_window and ecn; the rest is its own",
+        )),
+        None => Ok(()),
     }
-    refuse!(ack, recovery, prr, limited_transmit, one_recovery_per_window, initial_window, initial_ssthresh);
-    refuse!(window_scaling, handshake, timestamps, dsack, undo, frto, syn_timeouts, delayed_ack, timer);
-    refuse!(
-        grow_only_when_limited,
-        byte_counting,
-        restart_after_idle,
-        pacing_gain,
-        pacing_credit,
-        shaper,
-        peer_knows_option,
-        misbehaviour,
-        encrypted
-    );
-    Ok(())
 }

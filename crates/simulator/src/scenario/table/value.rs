@@ -96,6 +96,15 @@ macro_rules! ranges {
                 serde_json::json!({ "type": $json, "minimum": $low, "maximum": $high })
             }
         }
+
+        impl $crate::scenario::layer::Setting<$kind> for $name {
+            fn put(&self, setting: &mut $kind) {
+                *setting = self.0;
+            }
+            fn write(setting: &$kind, _: selfclock_congestion::units::Bytes) -> String {
+                setting.to_string()
+            }
+        }
     )+};
 }
 pub(in crate::scenario) use ranges;

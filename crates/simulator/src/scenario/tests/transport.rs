@@ -1,7 +1,9 @@
 //! Transport settings over a profile.
 
 use super::{DUMBBELL, flow_with, plan, plan_with, refused, refused_flow, tcp};
-use crate::plan::{AckClock, ReceiveWindow, Recovery, TimerArithmetic};
+use crate::plan::{AckClock, MisbehaviourPlan, ReceiveWindow, Recovery, TimerArithmetic};
+use crate::scenario::layer::KeyDefault;
+use crate::scenario::schema::transport_defaults;
 use selfclock_congestion::units::{Bytes, Duration};
 
 #[test]
@@ -121,4 +123,34 @@ fn initial_windows_by_name_follow_the_mss() {
         "unknown initial window \"rfc9999\"",
         "\"rfc3390\" or \"rfc6928\"",
     );
+}
+
+/// A key written with its default changes nothing, in either profile; so no description can name
+/// another default than the plan has.
+#[test]
+fn a_default_is_what_a_key_that_is_not_written_has() {
+    fn leaves(path: &str, defaults: &[KeyDefault], profile: usize, found: &mut Vec<(String, String)>) {
+        for default in defaults {
+            let path = format!("{path}.{}", default.key);
+            leaves(&path, &default.below, profile, found);
+            let value = default.profiles[profile].clone();
+            if !value.is_empty() && default.below.is_empty() {
+                found.push((path, value));
+            }
+        }
+    }
+    for (number, profile) in ["modern", "classic"].into_iter().enumerate() {
+        let profile = format!("profile={profile}");
+        let plain = tcp(&plan_with(DUMBBELL, &[&profile]), 0).transport.clone();
+        let mut found = Vec::new();
+        leaves("transport", &transport_defaults(), number, &mut found);
+        assert!(found.len() > 35, "{found:?}");
+        for (path, value) in found {
+            let written = plan_with(DUMBBELL, &[&profile, &format!("{path}={}", value.trim_matches('"'))]);
+            let mut transport = tcp(&written, 0).transport.clone();
+            // An honest receiver is none that misbehaves.
+            transport.misbehaviour = transport.misbehaviour.filter(|plan| *plan != MisbehaviourPlan::NONE);
+            assert_eq!(transport, plain, "{path} = {value}");
+        }
+    }
 }
