@@ -190,6 +190,11 @@ class Transport(Table):
     #: Pace segments at this multiple of window / smoothed RTT even if the algorithm does not pace.
     #: Default: "off".
     pacing_gain: float | Literal["off"] | None = None
+    #: A paced segment that left later than it might have, because it waited for an ACK or for data,
+    #: shortens the wait of the next by the delay, at most by half (Linux:
+    #: `tcp_update_skb_after_send`). A pacer with a coarse clock has none. Modern: true; classic:
+    #: false.
+    pacing_credit: bool | None = None
     #: A leaky bucket that shapes all of the sender's packets. Default: "off".
     shaper: Shaper | Mapping[str, object] | Literal["off"] | None = None
     #: The receiver supports the algorithm's option; otherwise it ignores it. Default: true.
