@@ -28,7 +28,7 @@ SOURCES := Cargo.toml Cargo.lock pyproject.toml $(shell find crates -path crates
   laws faults quic-scorecards quic-others transports transports-kernel \
   kernel-test kernel-native-test kernel-native-qemu kernel-validation kernel-object packetdrill \
   kernel-objects kernel-float kernel-proof kernel-native-tables adapters-s2n \
-  live-bench journal-faults nightly begin pins release oldest-rust
+  live-bench journal-faults nightly begin pins release oldest-rust semver
 
 help:
 	@echo 'make reproduce           reproduce the papers; the report is $(OUT)/report.html'
@@ -54,6 +54,8 @@ help:
 	@echo 'make rules               every paper under its mutants: which rule fails under which; half an hour'
 	@echo 'make faults              which check sees which seeded fault, into results/faults.json; resumes'
 	@echo 'make golden              fingerprints of every scenario in tests/golden.toml, in two builds'
+	@echo 'make semver SINCE=REVISION'
+	@echo '                         what would break a user of the library crates; needs cargo-semver-checks'
 	@echo 'make oldest-rust         the workspace with the oldest Rust that it states'
 	@echo 'make instructions        instructions of the speed cases against the record; needs valgrind'
 	@echo 'make misbehaviour        the gains of misbehaving receivers: the table of docs/misbehaviour.md'
@@ -218,6 +220,12 @@ python-test: build
 	mkdir -p $(COVERAGE)
 	$(BIN)/coverage lcov --quiet -o $(COVERAGE)/python.info
 
+# What would break a user of the library crates since a revision.
+semver: | prerequisites
+	@command -v cargo-semver-checks >/dev/null || { echo 'make semver needs cargo-semver-checks: cargo install --locked cargo-semver-checks' >&2; exit 1; }
+	@test -n '$(SINCE)' || { echo 'make semver SINCE=REVISION: of which revision the users are' >&2; exit 1; }
+	cargo semver-checks -p selfclock-congestion -p selfclock-simulator --baseline-rev $(SINCE)
+
 # Every long check; target/nightly keeps what has passed with these sources.
 nightly: build
 	$(BIN)/python tests/nightly.py $(CHECKS)
@@ -245,6 +253,8 @@ OTHERS := --allow unmatched-skip --allow license-not-encountered
 lint: build
 	cargo fmt --check
 	cargo clippy --workspace --all-targets --locked -- --deny warnings
+	cargo clippy -p selfclock-congestion --no-default-features --locked -- --deny warnings
+	cargo run --quiet -p selfclock-congestion --no-default-features --locked --example transport >/dev/null
 	for features in '' pcap scenario-files; do \
 	  cargo clippy -p selfclock-simulator --no-default-features --features "$$features" --locked -- --deny warnings || exit 1; \
 	done

@@ -78,6 +78,8 @@ impl Algorithm {
     }
 }
 
+impl crate::composition::private::Sealed for Algorithm {}
+
 impl Composition for Algorithm {
     type Start = Start;
     type Window = Window;

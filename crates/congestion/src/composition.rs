@@ -32,8 +32,13 @@ pub type RolesRef<'a, A> = Roles<
     &'a <A as Composition>::Model,
 >;
 
-/// The algorithm of a connection, composed of any parts.
-pub trait Composition {
+/// What keeps [`Composition`] to this crate: a method more does not break a user.
+pub(crate) mod private {
+    pub trait Sealed {}
+}
+
+/// The algorithm of a connection, composed of any parts. Implemented here only.
+pub trait Composition: private::Sealed {
     /// The start.
     type Start: StartPart;
     /// The window algorithm.
@@ -109,6 +114,8 @@ impl<S: StartPart, W: WindowPart> Pair<S, W> {
     }
 }
 
+impl<S, W> private::Sealed for Pair<S, W> {}
+
 impl<S: StartPart, W: WindowPart> Composition for Pair<S, W> {
     type Start = S;
     type Window = W;
@@ -152,6 +159,8 @@ impl<M: ModelPart> Alone<M> {
         Self { model }
     }
 }
+
+impl<M> private::Sealed for Alone<M> {}
 
 impl<M: ModelPart> Composition for Alone<M> {
     type Start = Never;

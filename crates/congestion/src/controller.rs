@@ -1,6 +1,9 @@
 //! One connection's congestion control: events in, decision out. The rules here hold for every
 //! algorithm.
 
+mod custom;
+mod group;
+
 use crate::algorithm::Algorithm;
 use crate::composition::{Alone, Composition, Pair, Roles};
 use crate::decision::{Decision, Phase, ProbePart, Snapshot};
@@ -17,7 +20,7 @@ use crate::part::{EstimatePart, ModelPart, StartPart, WindowPart};
 use crate::start::Start;
 use crate::state::{PathModel, Setup, WindowBefore, WindowState};
 use crate::units::{Bytes, Time};
-use crate::window::{Group, Window};
+use crate::window::Window;
 
 /// A congestion control: events in, decision out. Its algorithm is any in the registry, chosen at
 /// run time, unless `A` is a [`Pair`] or [`Alone`] of types.
@@ -55,7 +58,9 @@ impl<A> Controller<A> {
 }
 
 impl Controller {
-    /// A connection with this start and window algorithm, and optionally an estimator.
+    /// A connection with this start and window algorithm, and optionally an estimator:
+    /// [`Selection::controller`](crate::Selection::controller).
+    #[doc(hidden)]
     pub fn new(setup: Setup, start: Start, window: Window, estimate: Option<Estimate>) -> Self {
         let mut state = WindowState::new(&setup);
         let only_grows = estimate.is_none() && start.only_grows();
@@ -63,48 +68,12 @@ impl Controller {
         Self::assembled(state, only_grows, algorithm)
     }
 
-    /// A connection controlled by `model`.
+    /// A connection controlled by `model`: [`Selection::controller`](crate::Selection::controller).
+    #[doc(hidden)]
     pub fn with_model(setup: Setup, model: Model) -> Self {
         let mut state = WindowState::new(&setup);
         let algorithm = Algorithm::model(&setup, &mut state, model);
         Self::assembled(state, false, algorithm)
-    }
-
-    /// For a member of a group of parallel flows, before each event: takes the group's knowledge.
-    pub fn take_from(&mut self, group: &Group) {
-        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
-            window.take_from(group, &mut self.state);
-        }
-    }
-
-    /// For a member of a group, after each event: shares its knowledge.
-    pub fn give_to(&mut self, group: &mut Group) {
-        if let Some(Roles::Parts(_, window, _)) = self.algorithm.roles_mut() {
-            window.give_to(group, &self.state);
-        }
-    }
-
-    /// The user-defined model that controls the connection; `None` without one of this type.
-    pub fn custom<M: ModelPart + 'static>(&self) -> Option<&M> {
-        let Roles::Model(Model::Custom(model)) = self.algorithm.roles() else { return None };
-        let model: &dyn core::any::Any = model.as_ref();
-        model.downcast_ref()
-    }
-
-    /// Lets code outside the connection change a user-defined model and the window. `None` if the
-    /// model has another type, or has failed.
-    pub fn steer<M: ModelPart + 'static, R>(
-        &mut self,
-        now: Time,
-        change: impl FnOnce(&mut M, &mut WindowState) -> R,
-    ) -> Option<R> {
-        let mut result = None;
-        self.algorithm.tell(now, &mut self.state, |roles, state| {
-            let Roles::Model(Model::Custom(model)) = roles else { return };
-            let model: &mut dyn core::any::Any = model.as_mut();
-            result = model.downcast_mut().map(|model| change(model, state));
-        });
-        result
     }
 
     /// Current value of [`Controller::only_grows`]: a user-defined model may change it.

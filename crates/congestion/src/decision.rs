@@ -42,6 +42,7 @@ fn interval(seconds: f64) -> Duration {
 
 /// Segments that must leave back to back and marked, because their fate is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Probe {
     /// Two full segments of new data, back to back, past the pacing.
     Pair,
@@ -49,6 +50,7 @@ pub enum Probe {
 
 /// Role of a segment in a probe, which determines its option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ProbePart {
     /// None.
     Single,
@@ -60,6 +62,7 @@ pub enum ProbePart {
 
 /// Current permission to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decision {
     /// Payload that may be in flight.
     pub window: Bytes,
@@ -76,6 +79,7 @@ pub struct Decision {
 names! {
     /// Phase of a congestion control.
     #[repr(u8)]
+    #[non_exhaustive]
     pub enum Phase {
         /// Below ssthresh.
         SlowStart = 0 => "slow start",
@@ -107,6 +111,7 @@ names! {
 
 /// State for a recorder.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Snapshot {
     /// Congestion window, in full segments (may be fractional).
     pub cwnd_segments: f64,

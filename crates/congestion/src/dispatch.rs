@@ -21,6 +21,7 @@ macro_rules! algorithms {
     }) => {
         $(#[$meta])*
         #[derive(Clone, Debug)]
+        #[non_exhaustive]
         pub enum $part {
             $(#[doc = concat!("[`", stringify!($module), "`]")] $algorithm(
                 $crate::dispatch::algorithms!(@held $module::$algorithm $(, $box)?)

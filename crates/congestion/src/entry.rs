@@ -5,6 +5,7 @@ use crate::parameter::Parameter;
 
 names! {
     /// The part of an algorithm that a name selects.
+    #[non_exhaustive]
     pub enum Part {
         /// How a connection begins.
         Start => "start",
@@ -19,6 +20,7 @@ names! {
 
 names! {
     /// The response to CE marks.
+    #[non_exhaustive]
     pub enum Marks {
         /// Ignored: a scenario with ECN is refused, because the algorithm would not see congestion.
         Ignored => "ignored",
@@ -35,6 +37,7 @@ names! {
     /// never raises the window, a timeout sets it to one segment, a segment that has left the
     /// network makes room for another (Limited Transmit of RFC 3042, SACK's pipe, the inflation of
     /// RFC 5681 without SACK), and an algorithm's pacing holds.
+    #[non_exhaustive]
     pub enum InRecovery {
         /// The transport approaches the reduced window by proportional rate reduction (RFC 9937),
         /// if it has that and SACK.
@@ -46,6 +49,7 @@ names! {
 
 names! {
     /// The window after a pause of the application that is longer than the retransmission timeout.
+    #[non_exhaustive]
     pub enum AfterIdle {
         /// It restarts: "no more than RW" (RFC 5681, section 4.1).
         Restarts => "restarts (RFC 5681, section 4.1)",
@@ -58,6 +62,7 @@ names! {
     /// A service that not every transport provides. Routers ([`Entry::router`]), counts of CE marks
     /// ([`Marks::InProportion`]) and a partner at the receiver
     /// ([`Selection::partner`](crate::Selection::partner)) are declared elsewhere.
+    #[non_exhaustive]
     pub enum Need {
         /// Pacing at the algorithm's rate ([`Decision::pacing`](crate::Decision::pacing)).
         Pacing => "pacing at the algorithm's rate",
@@ -81,11 +86,11 @@ pub struct RouterPartner {
     pub without: &'static str,
 }
 
-/// One row of `selfclock algorithms`. Written as `Entry { name: "...", ..., ..Entry::WINDOW }`, so
+/// Description of an algorithm. Written as `Entry { name: "...", ..., ..Entry::WINDOW }`, so
 /// that a new field leaves unrelated algorithms alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Name in a scenario.
+    /// Name.
     pub name: &'static str,
     /// The part it implements.
     pub part: Part,

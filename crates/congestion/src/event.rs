@@ -350,6 +350,7 @@ impl Timeout {
 
 /// Why a sender restarts from one segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RestartCause {
     /// The retransmission timer expired.
     #[default]

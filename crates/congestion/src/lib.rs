@@ -1,18 +1,33 @@
 #![doc = include_str!("../README.md")]
-//! # Where things are
+//! # For the author of a transport
 //!
-//! * [`event`]: events of a connection. [`decision`]: the resulting decision. [`state`]: the
-//!   window, and the set-up of a connection.
-//! * [`part`]: the traits that an author implements. [`start`], [`window`], [`model`],
-//!   [`estimate`]: the built-in algorithms.
-//! * [`Controller`]: one connection, and the rules that hold for every algorithm.
-//! * [`registry`]: every algorithm by name, with its parameters, units, defaults and their sources.
-//!   [`custom`]: user-defined algorithms.
-//! * [`receiver`]: an algorithm's partner at the other end of the path. [`option`]: the TCP options
-//!   between the two.
-//! * [`trace`]: events and decisions in a file, and their replay.
-//! * [`delivery_rate`]: measurement of the rates that some algorithms request. [`quantity`]:
-//!   numbers with units, as text.
+//! Choose an algorithm ([`Selection`], or by a label with [`Registry`]), describe the connection
+//! ([`Setup`]), pass the [`event`]s on to its [`Controller`], and obey the [`Decision`]. What an
+//! algorithm asks of a transport beyond that is in [`Selection::needs`], [`Selection::marks`] and
+//! [`Controller::wants_rate_samples`]; [`delivery_rate`] measures the rates. [`option`] and
+//! [`receiver`] are for algorithms with a partner at the other end. The example `transport` drives
+//! a connection.
+//!
+//! Enums and decisions may grow: a `match` needs an arm for the rest. [`Setup`] and the events are
+//! made by a transport, so write `..Setup::default()`, and set fields on what `new` returns.
+//!
+//! # For the author of an algorithm
+//!
+//! Implement a trait of [`part`] for the algorithm, declare its parameters with [`parameters!`],
+//! and register both through [`custom`]. [`state`] is the window that it governs, and
+//! [`failure`] what is refused of it. The example `algorithm` is a whole one.
+//!
+//! # For the author of a tool
+//!
+//! [`registry::ENTRIES`] describes every algorithm with its [`parameter`]s, units, defaults and
+//! sources ([`entry`]). [`trace`] records events and decisions, and replays them to the bit. The
+//! example `list` prints the algorithms.
+//!
+//! # Features
+//!
+//! `text`, on by default: algorithms and quantities as text, from labels such as
+//! `cubic+hystart++:beta=0.8` ([`quantity`], `Selection::from_label`, `Registry::read`). A transport
+//! that chooses with [`Selection::new`] does without.
 
 #![cfg_attr(not(test), no_std)]
 
@@ -31,13 +46,14 @@ pub mod event;
 pub mod failure;
 #[cfg(test)]
 mod fixtures;
-pub mod held;
+mod held;
 pub mod model;
 mod names;
 pub mod open;
 pub mod option;
 pub mod parameter;
 pub mod part;
+#[cfg(feature = "text")]
 pub mod quantity;
 pub mod random;
 pub mod receiver;

@@ -1,6 +1,7 @@
 //! Enums whose variants have names in records, lists and messages.
 
 /// Declares an enum with `ALL`, its variants in their order, and `name`.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! names {
     ($(#[$meta:meta])* $visibility:vis enum $name:ident {

@@ -80,10 +80,10 @@ impl Value<'_> {
     }
 }
 
-/// One row of `selfclock algorithms NAME`.
+/// Description of one parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameter {
-    /// Key in a scenario.
+    /// Name.
     pub name: &'static str,
     /// Meaning.
     pub about: &'static str,

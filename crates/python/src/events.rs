@@ -216,6 +216,7 @@ event! {
             RestartCause::TimerExpired => "timer",
             RestartCause::TahoeFastRetransmit => "fast-retransmit",
             RestartCause::PersistentCongestion => "persistent-congestion",
+            _ => "other",
         };
     }
 }

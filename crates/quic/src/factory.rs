@@ -196,6 +196,7 @@ fn refusal<S: Stack>(selection: &Selection) -> Option<String> {
             Need::Pacing => S::WITHOUT_PACING?.to_owned(),
             Need::Trains => format!("{stack} sends as soon as the window allows"),
             Need::EveryAck => "QUIC receivers acknowledge every second packet".to_owned(),
+            _ => format!("{stack} is not known to provide that"),
         };
         Some(format!("it needs {what}, and {why}"))
     })

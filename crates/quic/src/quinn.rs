@@ -3,6 +3,9 @@
 //! quinn reports the send time of each acknowledged packet, that packets were lost or marked, and
 //! whether the application had nothing to send. It does not report which packets count as in flight
 //! when sent, nor spurious losses, and its pacer always sends 1.25 windows per round trip.
+//!
+//! Its next version reports marks by a flag, and spurious losses. [`Controller::on_marks_or_losses`]
+//! and [`Controller::on_spurious_losses`] take them; today's trait feeds the first.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -55,6 +58,31 @@ impl Controller {
     pub const fn driver(&self) -> &Driver {
         &self.driver
     }
+
+    /// Packets were declared lost, or marked (`is_ecn`, `lost_bytes` 0): the arguments of quinn's next
+    /// version. `sent` is the send time of the last of them.
+    pub fn on_marks_or_losses(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        is_persistent_congestion: bool,
+        is_ecn: bool,
+        lost_bytes: u64,
+    ) {
+        let sent = self.clock.time(sent);
+        let congestion = if is_ecn {
+            Congestion::Marked { sent }
+        } else {
+            Congestion::Lost { sent, bytes: lost_bytes, persistent: is_persistent_congestion }
+        };
+        self.driver.on_congestion(self.clock.time(now), congestion);
+    }
+
+    /// All packets of the last congestion event have been acknowledged after all: the response to it
+    /// is undone.
+    pub fn on_spurious_losses(&mut self) {
+        self.driver.on_spurious_loss();
+    }
 }
 
 impl congestion::Controller for Controller {
@@ -77,13 +105,9 @@ impl congestion::Controller for Controller {
         is_persistent_congestion: bool,
         lost_bytes: u64,
     ) {
-        let sent = self.clock.time(sent);
         // "This value will be 0 for ECN triggers."
-        let congestion = match lost_bytes {
-            0 => Congestion::Marked { sent },
-            bytes => Congestion::Lost { sent, bytes, persistent: is_persistent_congestion },
-        };
-        self.driver.on_congestion(self.clock.time(now), congestion);
+        let is_ecn = lost_bytes == 0;
+        self.on_marks_or_losses(now, sent, is_persistent_congestion, is_ecn, lost_bytes);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
@@ -113,5 +137,55 @@ impl congestion::Controller for Controller {
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::time::Duration;
+    use quinn_proto::congestion::{Controller as _, ControllerFactory as _};
+
+    const PACKET: u64 = 1200;
+
+    /// A connection of CUBIC with a window in flight, and the time at which that was sent.
+    fn connection() -> (Controller, Instant) {
+        let now = Instant::now();
+        let made = factory("cubic").expect("listed").build(now, PACKET as u16).into_any();
+        let mut controller = *made.downcast::<Controller>().expect("of this crate");
+        for number in 0..10 {
+            controller.on_sent(now, PACKET, number);
+        }
+        (controller, now)
+    }
+
+    /// The flag decides, not the number of bytes: "This value will be 0 for ECN triggers" is what
+    /// today's trait lets infer.
+    #[test]
+    fn a_mark_and_a_loss_are_told_apart_by_the_flag() {
+        let later = Duration::from_millis(100);
+        let window = |is_ecn, bytes| {
+            let (mut controller, sent) = connection();
+            controller.on_marks_or_losses(sent + later, sent, false, is_ecn, bytes);
+            controller.window()
+        };
+        let (mut today, sent) = connection();
+        today.on_congestion_event(sent + later, sent, false, 0);
+        assert_eq!(window(true, 0), today.window());
+        let (mut today, sent) = connection();
+        today.on_congestion_event(sent + later, sent, false, PACKET);
+        assert_eq!(window(false, PACKET), today.window());
+        assert!(window(true, 0) < connection().0.window() && window(false, PACKET) < connection().0.window());
+    }
+
+    /// "The sender [...] SHOULD restore" the window before a spurious loss (RFC 9438, section 4.9.2).
+    #[test]
+    fn a_spurious_loss_is_undone() {
+        let (mut controller, sent) = connection();
+        let before = controller.window();
+        controller.on_marks_or_losses(sent + Duration::from_millis(100), sent, false, false, PACKET);
+        assert!(controller.window() < before);
+        controller.on_spurious_losses();
+        assert_eq!(controller.window(), before);
     }
 }

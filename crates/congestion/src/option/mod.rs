@@ -22,6 +22,7 @@ pub const EXPERIMENTAL_KINDS: [u8; 2] = [253, 254];
 
 /// Position of a segment in a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PairMark {
     /// "Packet Pair 1".
     First,
@@ -31,6 +32,7 @@ pub enum PairMark {
 
 /// An option block that an algorithm puts on a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum PeerOption {
     /// Packet-pair TCP.
     PacketPair(PacketPairOption),
@@ -46,6 +48,7 @@ pub enum PeerOption {
 
 /// Why option bytes could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum OptionError {
     /// The block ends inside an option.
     Truncated,

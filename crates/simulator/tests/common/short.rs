@@ -3,7 +3,7 @@
 //!
 //! Algorithms and parameters are taken from the registry: none can lack a fingerprint.
 
-use selfclock_congestion::entry::{Entry, Part};
+use selfclock_congestion::entry::Entry;
 use selfclock_congestion::parameter::{Kind, Parameter};
 use selfclock_congestion::registry::{ENTRIES, Selection};
 use std::path::PathBuf;
@@ -94,12 +94,7 @@ pub fn all() -> Vec<Short> {
 /// Gives the flows of a path this algorithm; `more` follows its name in the table.
 fn choice(path: &str, entry: &Entry, more: &str) -> String {
     let flow = if ALIKE.contains(&path) { "*" } else { "0" };
-    let kind = match entry.part {
-        Part::Start => "start",
-        Part::Window => "window",
-        Part::Model => "model",
-        Part::Estimate => "estimate",
-    };
+    let kind = entry.part.name();
     format!("flow.{flow}.congestion_control={{ {kind} = {:?}{more} }}", entry.name)
 }
 
