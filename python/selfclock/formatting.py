@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from selfclock.estimate import Estimate
-    from selfclock.result import FlowSummary, LinkSummary
+    from selfclock.result import FlowSummary, LinkSummary, Summary
 
 
 def plural(count: int, what: str) -> str:
@@ -40,6 +40,12 @@ def milliseconds(seconds: float | None) -> str:
 def counted(count: int | None) -> str:
     """Return a count; "-" if unknown."""
     return "-" if count is None else f"{count:,}"
+
+
+def of_measure(summary: Summary) -> str:
+    """Return a sentence on the time from which rates are measured; "" if that is the beginning."""
+    since = summary.get("measure_from_s")
+    return "" if since is None else f"Goodput, utilization, mean queue and wait from {plain(since)} s on."
 
 
 def of_flow(flow: FlowSummary) -> list[str]:

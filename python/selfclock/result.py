@@ -137,6 +137,9 @@ class Summary(TypedDict):
     scenario: str
     seed: int
     simulated_s: float
+    #: Goodput, throughput, utilization and mean queues are from this time on; not there if from the
+    #: beginning.
+    measure_from_s: NotRequired[float]
     events: int
     packet_hops: int
     cpu_s: float
@@ -215,6 +218,8 @@ class Result:
         )
         if "emulation" in totals:
             found["emulation"] = totals["emulation"]
+        elif self.scenario.measure_from_s:
+            found["measure_from_s"] = self.scenario.measure_from_s
         return found
 
     @property
@@ -306,7 +311,7 @@ class Result:
         links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
         changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
         return [
-            Texts("Flows", "", flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
+            Texts("Flows", formatting.of_measure(self.summary), flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
             Texts("Links", "", links, [formatting.of_link(link, changed) for link in self.summary["links"]], texts=1),
         ]
 

@@ -85,6 +85,7 @@ impl Paths {
         let duration = settings.duration.unwrap_or(LONGEST);
         let plan = Plan {
             duration,
+            measure_from: Time::ZERO,
             flows: flows.into(),
             groups: Vec::new(),
             record: RecordPlan {

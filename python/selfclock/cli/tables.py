@@ -27,8 +27,10 @@ def print_summary(summary: Summary, scenario: Scenario, document: Path) -> None:
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
         f"{summary['scenario']}, seed {summary['seed']}: {formatting.plain(summary['simulated_s'])} s {what} "
-        f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
+        f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n"
     )
+    measured = formatting.of_measure(summary)
+    sys.stdout.write(f"{measured}\n\n" if measured else "\n")
     flows, links = summary["flows"], summary["links"]
     print_table(flow_columns(flows[:MOST_SHOWN]))
     say_more(len(flows), "flow", document)

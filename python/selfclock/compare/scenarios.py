@@ -62,6 +62,13 @@ class Path:
         """Return the path with other values."""
         return replace(self, scenario=self.scenario.with_overrides(overrides)) if overrides else self
 
+    def measured_from(self, time: Time | str | None) -> Path:
+        """Return the path measured from a time on: rates, utilization and mean queues."""
+        if time is None:
+            return self
+        start = one(time, Time, "measure_from")
+        return replace(self.with_overrides([f"measure_from={start}"]), title=f"{self.title}, measured from {start} on")
+
     def under(self, name: str, ecn: str | None) -> Scenario:
         """Return the scenario with this algorithm."""
         table = control(name)

@@ -36,6 +36,7 @@ def notes(scenario: Scenario, defaults: Mapping[str, str]) -> list[str]:
 
 def _keys(table: Mapping[str, Any]) -> Iterator[str]:
     yield "duration"
+    yield from (key for key in ("measure_from",) if key in table)
     yield from (f"transport.{key}" for key in table.get("transport", {}) if key not in _OF_TRANSPORT)
     for flow in table.get("flow", []):
         yield from (f"flow.{key}" for key in flow if key not in _OF_FLOW)

@@ -131,13 +131,13 @@ def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
     lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
-    tables = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
+    tables = [_flow_table(summary["flows"], formatting.of_measure(summary)), _link_table(summary["links"], changed, lost)]
     if any(flow["connections"] for flow in summary["flows"]):
         tables.append(_connection_table(summary["flows"]))
     return tables
 
 
-def _flow_table(flows: Sequence[FlowSummary]) -> Table:
+def _flow_table(flows: Sequence[FlowSummary], measured: str = "") -> Table:
     columns = ["Flow", "Algorithm", "Goodput Mbit/s", "Segments sent", "Retransmitted", "Timeouts", "Fast retransmits",
                "RTT min ms", "RTT mean ms", "RTT 95 % ms"]  # fmt: skip
     shown = flows[:MOST_ROWS]
@@ -154,6 +154,7 @@ def _flow_table(flows: Sequence[FlowSummary]) -> Table:
             row.append("-" if flow["completion_s"] is None else f"{flow['completion_s']:,.4g}")
     failures = formatting.of_failures(flows)
     said = [
+        measured,
         _first(rows, flows, "summary.json"),
         *failures[:MOST_ROWS],
         _first(failures[:MOST_ROWS], failures, "summary.json"),

@@ -53,6 +53,7 @@ class Network(Table):
         flows: Iterable[AnyFlow],
         *,
         duration: Time | str,
+        measure_from: Time | str | None = None,
         name: str | None = None,
         title: str | None = None,
         seed: int = 1,
@@ -63,7 +64,7 @@ class Network(Table):
     ) -> Scenario:
         """Put flows on the network.
 
-        `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers,
+        Goodput, throughput, utilization and mean queues are those from `measure_from` on. `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers,
         settings of all senders and receivers, and records to keep. Raises a `ScenarioError` that
         names the key and says what is allowed.
         """
@@ -77,6 +78,7 @@ class Network(Table):
             "name": name,
             "title": title,
             "duration": str(one(duration, Time, "duration")),
+            "measure_from": None if measure_from is None else str(one(measure_from, Time, "measure_from")),
             "seed": seed,
             "profile": profile,
             "network": {"topology": self.TOPOLOGY, **network.table()},
@@ -296,6 +298,7 @@ def dumbbell(
     loss: float = 0.0,
     delivery_trace: str | PathLike[str] | None = None,
     duration: Time | str = "30 s",
+    measure_from: Time | str | None = None,
     seed: int = 1,
     profile: str = "modern",
     access: Rate | str | None = None,
@@ -329,6 +332,7 @@ def dumbbell(
     return Dumbbell(link, Link(fast, around * 0.1)).scenario(
         flows,
         duration=duration,
+        measure_from=measure_from,
         name=name,
         seed=seed,
         profile=profile,

@@ -302,6 +302,8 @@ class Specification:
     seed: int
     links: dict[str, Link]
     flows: dict[str, Flow]
+    #: Rates, utilization and mean queues are those from this time on, ps.
+    measure_from: int = 0
 
     @property
     def exchanges_options(self) -> bool:
@@ -345,7 +347,8 @@ def _promise(document: dict[str, Any], seed: int) -> Specification:
         mechanism = Mechanism(name, router)
         for link_name in before:
             links[link_name].mechanisms.append(mechanism)
-    return Specification(time_of(document["duration"]), seed, links, flows)
+    measure_from = time_of(document.get("measure_from", "0 s"))
+    return Specification(time_of(document["duration"]), seed, links, flows, measure_from)
 
 
 # --- flows

@@ -96,7 +96,9 @@ impl Network {
         let held = part.links.members(plan.links.len());
         links.extend(
             held.enumerate().map(|(place, index)| {
-                Link::new(&plan.links[index], plan.seed, index, sampling).at_place(place)
+                Link::new(&plan.links[index], plan.seed, index, sampling)
+                    .at_place(place)
+                    .measured_from(plan.measure_from)
             }),
         );
         let (routers, gates) = gate::mechanisms(plan);

@@ -52,6 +52,8 @@ pub struct Plan {
     pub seed: u64,
     /// When the run ends.
     pub duration: Duration,
+    /// Goodput, throughput, utilization and mean queues are those from this time on.
+    pub measure_from: Time,
     /// Names of the nodes.
     pub nodes: Shared<Vec<Name>>,
     /// One-way links.

@@ -43,6 +43,8 @@ pub struct ConnectionTotals {
     pub delivered_bytes: u64,
     /// Wire bytes that arrived.
     pub arrived_bytes: u64,
+    /// The part of both that arrived since the run is measured.
+    pub measured: (u64, u64),
     /// Smallest round-trip sample.
     pub minimum_rtt: Option<Duration>,
     /// Round-trip samples.
@@ -60,6 +62,8 @@ impl ConnectionTotals {
         self.delivered_segments += receiver.delivered_segments();
         self.delivered_bytes += receiver.delivered_bytes();
         self.arrived_bytes += receiver.arrived_bytes();
+        let (payload, wire) = receiver.measured();
+        self.measured = (self.measured.0 + payload, self.measured.1 + wire);
         self.minimum_rtt = [self.minimum_rtt, sender.minimum_rtt()].into_iter().flatten().min();
         self.rtt_samples.merge(sender.rtt_samples());
     }
@@ -130,17 +134,20 @@ pub struct Connections {
     totals: BTreeMap<u32, ConnectionTotals>,
     /// The first failed algorithm of an ended connection, and its flow.
     failure: Option<(u32, Failure)>,
+    measure_from: Time,
 }
 
 impl Connections {
-    /// No connections yet, in a simulation of this number of flows.
-    pub fn new(flows: usize) -> Self {
+    /// No connections yet, in a simulation of this number of flows that is measured from this time
+    /// on.
+    pub fn new(flows: usize, measure_from: Time) -> Self {
         Self {
             first: flows as u32,
             connections: Vec::new(),
             records: Vec::new(),
             totals: BTreeMap::new(),
             failure: None,
+            measure_from,
         }
     }
 
@@ -151,7 +158,7 @@ impl Connections {
         let mut sender = Sender::new(number, source.routes, &source.tcp, (start, Time::NEVER), seed, None);
         sender.limit_in_flight(source.most_in_flight);
         sender.schedule_start(context, start);
-        let receiver = Receiver::new(number, source.routes, &source.tcp);
+        let receiver = Receiver::new(number, source.routes, &source.tcp).measured_from(self.measure_from);
         if let Some(recorder) = &mut context.network.recorder {
             recorder.on_connection_start(source.flow);
         }

@@ -2,6 +2,7 @@
 //! the clock.
 
 use super::Context;
+use super::measured::{self, Before};
 use super::rtt_histogram::RttHistogram;
 use super::udp::UDP_HEADER;
 use crate::engine::{Target, Timer};
@@ -189,8 +190,10 @@ pub fn ends(
         next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
         interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
     };
-    let receiver =
-        StackReceiver { end: end(receiver, routes.reverse, PacketKind::Reply, Target::DelayedAck(flow)) };
+    let receiver = StackReceiver {
+        end: end(receiver, routes.reverse, PacketKind::Reply, Target::DelayedAck(flow)),
+        before: None,
+    };
     (sender, receiver)
 }
 
@@ -335,11 +338,29 @@ impl StackSender {
 #[derive(Clone, Debug)]
 pub struct StackReceiver {
     end: End,
+    /// Of a run that is not measured from its beginning.
+    before: Option<Box<Before>>,
 }
 
 impl StackReceiver {
+    /// The same, measured from this time of the run on.
+    pub fn measured_from(self, from: Time) -> Self {
+        Self { before: Before::new(from), ..self }
+    }
+
+    /// Bytes that the application has read, and wire bytes that arrived, since the run is measured.
+    pub fn measured(&self) -> (u64, u64) {
+        measured::since(self.before.as_deref(), (self.read(), self.arrived().wire_bytes))
+    }
+
     /// A datagram has arrived.
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        if self.before.as_ref().is_some_and(|before| before.is_pending()) {
+            let (read, wire) = (self.read(), self.arrived().wire_bytes);
+            if let Some(before) = &mut self.before {
+                before.note(context.now, read, wire);
+            }
+        }
         self.end.receive(context, packet);
         self.take_secrets(context);
         self.end.send(context, Time::NEVER);

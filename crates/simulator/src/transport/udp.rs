@@ -1,6 +1,7 @@
 //! UDP endpoints: a source without congestion control, and a counting sink.
 
 use super::Context;
+use super::measured::{self, Before};
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
@@ -209,12 +210,26 @@ pub struct UdpSink {
     pub payload_bytes: u64,
     /// Their bytes on the wire.
     pub wire_bytes: u64,
+    before: Option<Box<Before>>,
 }
 
 impl UdpSink {
+    /// A sink of a run that is measured from this time on.
+    pub fn new(measure_from: Time) -> Self {
+        Self { before: Before::new(measure_from), ..Self::default() }
+    }
+
+    /// Payload and wire bytes since the run is measured.
+    pub fn measured(&self) -> (u64, u64) {
+        measured::since(self.before.as_deref(), (self.payload_bytes, self.wire_bytes))
+    }
+
     /// A datagram has arrived.
     #[inline]
     pub fn on_packet(&mut self, packet: &Packet) {
+        if let Some(before) = &mut self.before {
+            before.note(packet.arrival, self.payload_bytes, self.wire_bytes);
+        }
         self.packets += 1;
         self.payload_bytes += u64::from(packet.payload);
         self.wire_bytes += u64::from(packet.size);

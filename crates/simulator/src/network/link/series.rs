@@ -25,6 +25,19 @@ impl Link {
             self.reach(time);
             self.update_until(time);
             self.queue.serve_until(time);
+            let measures_at = self.measures_at();
+            if measures_at == Some(time) {
+                self.begin_measurement(time);
+            }
+            // Both are due at once only by chance.
+            let next = next_multiple(time, interval);
+            self.next_sample = match measures_at {
+                Some(from) if from > time => next.min(from),
+                _ => next,
+            };
+            if !is_multiple(time, interval) {
+                continue;
+            }
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
             let before = self.busy_before;
@@ -43,23 +56,20 @@ impl Link {
             };
             samples.put(time, self.place as usize, sample);
             self.busy_before = busy;
-            self.next_sample = time + interval;
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
 
-    /// Utilization of a run that ends at `end`, of which the transmitter was busy for `busy` ps.
-    pub(super) fn utilization(&self, busy: u64, end: Time) -> f64 {
-        let own = self.imperfections();
-        if let Some(server) = own.and_then(|own| own.server.as_ref()) {
-            let (used, offered) = server.used_and_offered_until(end);
-            return part(used, offered);
-        }
-        match self.changes() {
-            Some(changes) => changes.utilization((Time::ZERO, 0), (end, busy)),
-            None => part(busy, end.picoseconds()),
-        }
-    }
+}
+
+/// Whether a sample is due at this time.
+fn is_multiple(time: Time, interval: Duration) -> bool {
+    !interval.is_zero() && time == Time::ZERO + interval.times(time.ticks(interval))
+}
+
+/// The first sample after this time; [`Time::NEVER`] without samples.
+fn next_multiple(time: Time, interval: Duration) -> Time {
+    if interval.is_zero() { Time::NEVER } else { Time::ZERO + interval.times(time.ticks(interval) + 1) }
 }
 
 /// Inputs of a sample from a link's rarely used parts.
@@ -100,7 +110,7 @@ impl Rare {
 }
 
 /// Fraction used of what was offered; 0 if nothing was.
-fn part(used: u64, offered: u64) -> f64 {
+pub(super) fn part(used: u64, offered: u64) -> f64 {
     match (i64::try_from(used), i64::try_from(offered)) {
         (_, Ok(0)) => 0.0,
         // Signed numbers convert in one instruction.

@@ -130,6 +130,7 @@ pub struct PlanBuilder {
     name: String,
     seed: u64,
     duration: Duration,
+    measure_from: Time,
     shape: Shape,
     bottleneck: Wire,
     access: (Rate, Duration),
@@ -146,6 +147,7 @@ impl PlanBuilder {
             name: name.to_owned(),
             seed: 1,
             duration: s(30),
+            measure_from: Time::ZERO,
             shape,
             bottleneck,
             access,
@@ -178,6 +180,13 @@ impl PlanBuilder {
     #[must_use]
     pub const fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
+        self
+    }
+
+    /// Measures rates, utilization and mean queues from this time on; default the beginning.
+    #[must_use]
+    pub const fn measure_from(mut self, from: Duration) -> Self {
+        self.measure_from = Time::from_picoseconds(from.picoseconds());
         self
     }
 
@@ -300,6 +309,7 @@ impl PlanBuilder {
             name: self.name,
             seed: self.seed,
             duration: self.duration,
+            measure_from: self.measure_from,
             links: size_queues(&topology, &flows).into(),
             nodes: topology.nodes.into(),
             flows: flows.into(),
@@ -318,6 +328,9 @@ impl PlanBuilder {
         }
         if self.duration.is_zero() || self.duration > LONGEST_RUN {
             return Err(PlanError::Duration);
+        }
+        if self.measure_from > Time::ZERO && self.measure_from >= Time::ZERO + self.duration {
+            return Err(PlanError::MeasuresNothing);
         }
         if self.record.as_ref().is_some_and(|record| record.interval.is_some_and(Duration::is_zero)) {
             return Err(PlanError::NoInterval);

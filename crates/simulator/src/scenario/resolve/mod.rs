@@ -17,7 +17,7 @@ use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
 use crate::plan::assemble::{check_coalescing, size_queues};
 use crate::plan::overhead::add_overheads;
-use crate::plan::{LONGEST_RUN, Plan, RecordPlan};
+use crate::plan::{LONGEST_RUN, Plan, PlanError, RecordPlan};
 use crate::record::packets::MOST_RECORDS;
 use flow::{copies, expand, find_routes, groups, overheads};
 use limits::Demand;
@@ -37,6 +37,10 @@ pub fn resolve(
     if duration > LONGEST_RUN {
         return Err(file.duration.place.problem("longer than 106 days", "at most 2^63 ps"));
     }
+    let measure_from = Time::ZERO + value_or(&file.measure_from, Duration::ZERO);
+    if let Some(from) = file.measure_from.as_ref().filter(|from| from.value >= duration) {
+        return Err(PlanError::MeasuresNothing.at(&from.place));
+    }
     let flows: u128 = file.flow.iter().map(|flow| u128::from(copies(&flow.value))).sum();
     let interval = interval(file, flows);
     check_memory(file, flows, interval)?;
@@ -54,6 +58,7 @@ pub fn resolve(
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
+        measure_from,
         nodes: topology.nodes.into(),
         links: links.into(),
         flows: flows.into(),
