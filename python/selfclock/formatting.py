@@ -48,6 +48,26 @@ def of_measure(summary: Summary) -> str:
     return "" if since is None else f"Goodput, utilization, mean queue and wait from {plain(since)} s on."
 
 
+def of_delays(summary: Summary) -> list[list[str]]:
+    """Return a row of each flow's one-way delays and each link's waits, ms: mean, least, quantiles, most."""
+    measured = [(flow["name"], "one-way delay", flow.get("delays")) for flow in summary["flows"]]
+    measured += [(link["name"], "wait", link.get("waits")) for link in summary["links"]]
+    return [
+        [
+            name,
+            what,
+            f"{found['packets']:,}",
+            *map(
+                milliseconds,
+                (found["mean_s"], found["min_s"], found["p50_s"], found["p95_s"], found["p99_s"], found["p999_s"],
+                 found["max_s"]),
+            ),
+        ]
+        for name, what, found in measured
+        if found is not None
+    ]  # fmt: skip
+
+
 def of_flow(flow: FlowSummary) -> list[str]:
     """Return name, algorithm, goodput in Mbit/s, segments sent and retransmitted, RTOs, fast retransmits, RTTs."""
     return [

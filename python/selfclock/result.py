@@ -49,6 +49,19 @@ class ConnectionsSummary(TypedDict):
     by_size: list[SizeClass]
 
 
+class DelaySummary(TypedDict):
+    """Times that packets took: one-way delays of a flow, or waits at a link."""
+
+    packets: int
+    mean_s: float
+    min_s: float
+    p50_s: float
+    p95_s: float
+    p99_s: float
+    p999_s: float
+    max_s: float
+
+
 class FailureSummary(TypedDict):
     """The failure of a connection of a QUIC stack."""
 
@@ -80,6 +93,8 @@ FlowSummary = TypedDict(
         # Not in an emulation, whose ends are not observed.
         "delivery_s": NotRequired[float | None],
         "connections": ConnectionsSummary | None,
+        # Only with `measure_delays`: from the sender to the arrival of each data packet.
+        "delays": NotRequired[DelaySummary],
         "failure": NotRequired[FailureSummary],
         # Of an emulation: the node that began, addresses and ports of sender and receiver, and
         # whether the algorithm was read from the sender's socket or is the default of its host.
@@ -104,6 +119,8 @@ class LinkSummary(TypedDict):
     queue_mean_packets: float
     queue_max_packets: int
     queue_mean_s: float
+    #: Only with `measure_delays`: until the beginning of each packet's transmission.
+    waits: NotRequired[DelaySummary]
 
 
 class LatenessSummary(TypedDict):
@@ -147,6 +164,10 @@ class Summary(TypedDict):
     links: list[LinkSummary]
     #: For a run with real packets in real time.
     emulation: NotRequired[EmulationSummary]
+
+
+#: Headings of the table of delays.
+DELAYS = ["of", "", "packets", "ms\nmean", "\nmin", "\n50 %", "\n95 %", "\n99 %", "\n99.9 %", "\nmax"]
 
 
 class Result:
@@ -311,8 +332,15 @@ class Result:
         links = ["link", "rate\nMbit/s", "busy\n%", "packets", "drops", "queue\nmean", "queue\nmax", "wait\nms"]
         changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
         return [
-            Texts("Flows", formatting.of_measure(self.summary), flows, [formatting.of_flow(flow) for flow in self.summary["flows"]], texts=2),
+            Texts(
+                "Flows",
+                formatting.of_measure(self.summary),
+                flows,
+                [formatting.of_flow(flow) for flow in self.summary["flows"]],
+                texts=2,
+            ),
             Texts("Links", "", links, [formatting.of_link(link, changed) for link in self.summary["links"]], texts=1),
+            *([Texts("Delays", "", DELAYS, delays, texts=2)] if (delays := formatting.of_delays(self.summary)) else []),
         ]
 
     def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:

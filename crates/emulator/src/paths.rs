@@ -86,6 +86,7 @@ impl Paths {
         let plan = Plan {
             duration,
             measure_from: Time::ZERO,
+            measure_delays: false,
             flows: flows.into(),
             groups: Vec::new(),
             record: RecordPlan {
@@ -175,6 +176,7 @@ fn flow(name: String, from: usize, to: usize) -> FlowPlan {
         to,
         forward: Vec::new(),
         reverse: Vec::new(),
+        passes_equals: false,
         start: Time::ZERO,
         start_jitter: Duration::ZERO,
         stop: Time::NEVER,

@@ -6,7 +6,8 @@ use selfclock_simulator::{Outcome, Simulation};
 
 fn run(text: &str, overrides: &[&str]) -> Outcome {
     let overrides: Vec<String> = overrides.iter().map(ToString::to_string).collect();
-    let scenario = Scenario::parse(text, "measure.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
+    let scenario =
+        Scenario::parse(text, "measure.toml", &overrides).unwrap_or_else(|error| panic!("{error}"));
     Simulation::new(&scenario.plan).run().expect("it ends")
 }
 
@@ -70,7 +71,10 @@ fn a_measured_run_is_the_difference_of_two_runs() {
                 let measured = run(&text, &[interval, "measure_from=3.3 s"]);
                 let same = |one: f64, other: f64, what: &str| {
                     let error = (one - other).abs();
-                    assert!(error <= 1e-9 * one.abs().max(other.abs()).max(1.0), "{what}: {one} {other}\n{text}");
+                    assert!(
+                        error <= 1e-9 * one.abs().max(other.abs()).max(1.0),
+                        "{what}: {one} {other}\n{text}"
+                    );
                 };
                 assert_eq!(format!("{:?}", all.flow_series), format!("{:?}", measured.flow_series), "{text}");
                 assert_eq!(format!("{:?}", all.link_series), format!("{:?}", measured.link_series), "{text}");

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from selfclock import formatting
 from selfclock.cli.layout import Column, print_table
+from selfclock.result import DELAYS
 from selfclock.scenario.drops import remarks
 from selfclock.units import RATES, fitting, written
 
@@ -46,6 +47,10 @@ def print_summary(summary: Summary, scenario: Scenario, document: Path) -> None:
     print_table(link_columns([links[number] for number in sorted(busiest)], changed))
     say_more(len(links), "link", document, more="less busy")
     sys.stdout.write("".join(f"{said}\n" for said in remarks(scenario, links)[:MOST_SHOWN]))
+    if delays := formatting.of_delays(summary):
+        sys.stdout.write("\n")
+        print_table(delay_columns(delays[:MOST_SHOWN]))
+        say_more(len(delays), "flow or link", document)
     connected = [flow for flow in flows if flow["connections"] is not None]
     if connected:
         sys.stdout.write("\n")
@@ -103,6 +108,16 @@ def link_columns(links: list[LinkSummary], changed: Mapping[str, tuple[int, ...]
     if any(link["ce_marks"] for link in links):
         columns.insert(5, Column("CE\nmarks", [f"{link['ce_marks']:,}" for link in links]))
     return columns
+
+
+def delay_columns(rows: list[list[str]]) -> list[Column]:
+    """Return the columns of a table of delays."""
+    return [
+        Column(
+            heading, list(column), "name" if number < 2 else "number", spare={"\nmin": 2, "\n99.9 %": 1}.get(heading, 0)
+        )
+        for number, (heading, column) in enumerate(zip(DELAYS, zip(*rows, strict=True), strict=True))
+    ]
 
 
 def connection_columns(flows: list[FlowSummary]) -> list[Column]:

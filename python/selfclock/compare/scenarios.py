@@ -153,7 +153,12 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     """
     discipline = queue(word)
     network: dict[str, Any] = path.scenario.document["network"]
-    place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
+    place = {
+        "dumbbell": "network.bottleneck",
+        "parking-lot": "network.hop",
+        "fat-tree": "network.link",
+        "leaf-spine": "network.link",
+    }.get(network["topology"])
     if place is None:
         place = f"network.link.{_position(network['link'], path.link)}"
     written: Any = network

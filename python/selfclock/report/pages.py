@@ -131,7 +131,14 @@ def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
     lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
-    tables = [_flow_table(summary["flows"], formatting.of_measure(summary)), _link_table(summary["links"], changed, lost)]
+    tables = [
+        _flow_table(summary["flows"], formatting.of_measure(summary)),
+        _link_table(summary["links"], changed, lost),
+    ]
+    if delays := formatting.of_delays(summary):
+        headings = ["Of", "", "Packets", "Mean ms", "Min ms", "50 % ms", "95 % ms", "99 % ms", "99.9 % ms", "Max ms"]
+        shown = delays[:MOST_ROWS]
+        tables.append(Table("Delays", _first(shown, delays, "summary.json"), headings, shown, texts=2))
     if any(flow["connections"] for flow in summary["flows"]):
         tables.append(_connection_table(summary["flows"]))
     return tables

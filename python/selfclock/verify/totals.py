@@ -12,7 +12,7 @@ import polars as pl
 
 from selfclock.verify.opportunities import OPPORTUNITY
 from selfclock.verify.record import picoseconds
-from selfclock.verify.specification import SECOND, size_of, transmission_time
+from selfclock.verify.specification import SECOND, size_of, transmission_bytes, transmission_time
 
 if TYPE_CHECKING:
     from selfclock.verify.packet_lives import Hop, Lives, Packet
@@ -176,6 +176,11 @@ class OfLink:
             now += change
         return max(most, now)
 
+    def _begun(self, times: Times) -> Times:
+        """Return the bytes of packets whose transmission has begun by each time."""
+        begun = np.searchsorted(np.array(self.started, dtype=np.int64), times, side="right")
+        return np.array(self.bytes, dtype=np.int64)[begun]
+
     def offered(self, trace: Trace, time: int) -> tuple[int, int]:
         """Return the bytes that have left at a trace's opportunities so far, and that could have left."""
         used = self.used[bisect_right(self.opportunities, time)]
@@ -183,6 +188,11 @@ class OfLink:
 
     def utilization(self) -> float:
         """Fraction of what could be sent: of time, weighted by the rate; for a trace, of its opportunities."""
+        if self.link.burst is not None:
+            begun = self._begun(np.array([self.since, self.end], dtype=np.int64))
+            offered = transmission_bytes(self.link.path[0][1], self.end)
+            offered -= transmission_bytes(self.link.path[0][1], self.since)
+            return float(begun[1] - (begun[0] if self.since else 0)) / offered
         if self.link.trace is None:
             times = [self.since, self.end] if self.since else [self.end]
             return float(self._utilizations(np.array(times, dtype=np.int64))[-1])
@@ -232,7 +242,11 @@ class OfLink:
             "bytes": np.array(self.bytes, dtype=np.int64)[begun],
             "utilization": self._utilizations(times),
         }
-        if self.link.trace is not None:
+        if self.link.burst is not None:
+            offered = [transmission_bytes(self.link.path[0][1], int(time)) for time in times]
+            used = np.diff(made["bytes"], prepend=0)
+            made["utilization"] = used / np.maximum(np.diff(np.array(offered, dtype=np.int64), prepend=0), 1)
+        elif self.link.trace is not None:
             until = [self.offered(self.link.trace, int(time)) for time in times]
             used, offered = np.diff(np.array(until, dtype=np.int64).reshape(-1, 2), axis=0, prepend=0).T
             made["utilization"] = np.where(offered > 0, used / np.maximum(offered, 1), 0.0)
@@ -301,11 +315,9 @@ def _flow_summary(
         # A flow sends its first packet at its start.
         started = min((packet.sent for key in keys for packet in lives.sent.get(key, [])), default=lives.end)
     late = [packet for packet in arrived if packet.delivered is not None and packet.delivered > since]
-    if flow.tcp is None:
-        size = sum(packet.payload for packet in late)
-    else:
-        size -= sum(each.edge_before for each in held)
     wire = sum(packet.delivered_size for packet in late)
+    payload = sum(packet.payload for packet in late)
+    size = payload if flow.tcp is None else size - sum(each.edge_before for each in held)
     if flow.short_connections:
         _connection_rates(flow, (said, size, wire), (since, lives.end), findings)
         return

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::measured::Delays;
 use super::rtt_histogram::RttHistogram;
 use super::sender::SenderTotals;
 use super::{Context, Receiver, Sender};
@@ -45,6 +46,8 @@ pub struct ConnectionTotals {
     pub arrived_bytes: u64,
     /// The part of both that arrived since the run is measured.
     pub measured: (u64, u64),
+    /// One-way delays of the segments, if measured.
+    pub delays: Option<Delays>,
     /// Smallest round-trip sample.
     pub minimum_rtt: Option<Duration>,
     /// Round-trip samples.
@@ -64,6 +67,9 @@ impl ConnectionTotals {
         self.arrived_bytes += receiver.arrived_bytes();
         let (payload, wire) = receiver.measured();
         self.measured = (self.measured.0 + payload, self.measured.1 + wire);
+        if let Some(delays) = receiver.delays() {
+            self.delays.get_or_insert_default().merge(delays);
+        }
         self.minimum_rtt = [self.minimum_rtt, sender.minimum_rtt()].into_iter().flatten().min();
         self.rtt_samples.merge(sender.rtt_samples());
     }
@@ -134,20 +140,21 @@ pub struct Connections {
     totals: BTreeMap<u32, ConnectionTotals>,
     /// The first failed algorithm of an ended connection, and its flow.
     failure: Option<(u32, Failure)>,
-    measure_from: Time,
+    /// From when, and whether with one-way delays.
+    measured: (Time, bool),
 }
 
 impl Connections {
     /// No connections yet, in a simulation of this number of flows that is measured from this time
-    /// on.
-    pub fn new(flows: usize, measure_from: Time) -> Self {
+    /// on, with one-way delays or without.
+    pub fn new(flows: usize, measured: (Time, bool)) -> Self {
         Self {
             first: flows as u32,
             connections: Vec::new(),
             records: Vec::new(),
             totals: BTreeMap::new(),
             failure: None,
-            measure_from,
+            measured,
         }
     }
 
@@ -158,7 +165,8 @@ impl Connections {
         let mut sender = Sender::new(number, source.routes, &source.tcp, (start, Time::NEVER), seed, None);
         sender.limit_in_flight(source.most_in_flight);
         sender.schedule_start(context, start);
-        let receiver = Receiver::new(number, source.routes, &source.tcp).measured_from(self.measure_from);
+        let receiver = Receiver::new(number, source.routes, &source.tcp);
+        let receiver = receiver.observed(self.measured.0, self.measured.1);
         if let Some(recorder) = &mut context.network.recorder {
             recorder.on_connection_start(source.flow);
         }

@@ -9,6 +9,7 @@
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
 
 mod batch;
+mod bucket;
 mod change;
 mod imperfection;
 mod loss;
@@ -240,10 +241,14 @@ impl Link {
             self.rare().drops += 1;
             return Passage::Dropped;
         }
-        let has_trace = self.imperfections().is_some_and(|own| own.server.is_some());
+        let (has_trace, has_bucket) =
+            self.imperfections().map_or((false, false), |own| (own.server.is_some(), own.bucket.is_some()));
         let entrance = if has_trace {
             let entrance = self.enter_with_trace(now, size);
             entrance.inspect(|entrance| self.reach(entrance.start))
+        } else if has_bucket {
+            self.reach(self.free_at.max(now));
+            self.enter_bucket(now, size)
         } else {
             self.reach(self.free_at.max(now));
             self.enter(now, size)
@@ -252,6 +257,9 @@ impl Link {
             self.rare().drops += 1;
             return Passage::Dropped;
         };
+        if self.managed().is_none() {
+            self.note_wait(now, start);
+        }
         let arrival = end + self.delay;
         let Some(Rare { imperfections: Some(own), drops, .. }) = self.rare.as_deref_mut() else {
             return Passage::Crosses { start, arrival, above };
@@ -464,6 +472,7 @@ impl Link {
             queue_mean_packets: until.mean_waiting(&before),
             queue_max_packets: most_waiting,
             queue_mean_s: until.mean_wait(&before),
+            waits: self.waits(),
         }
     }
 

@@ -46,7 +46,10 @@ impl Link {
                     let utilization = part(busy - before, interval.picoseconds());
                     Sampled { busy, utilization, held: 0, drops: 0 }
                 }
-                Some(rare) => rare.sample((before, busy), time, interval),
+                Some(rare) => {
+                    let begun = self.totals.accepted_bytes - self.queue.bytes();
+                    rare.sample((before, busy, begun), time, interval)
+                }
             };
             let sample = LinkSample {
                 queue_packets: self.queue.packets() + held,
@@ -59,7 +62,6 @@ impl Link {
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
-
 }
 
 /// Whether a sample is due at this time.
@@ -74,7 +76,7 @@ fn next_multiple(time: Time, interval: Duration) -> Time {
 
 /// Inputs of a sample from a link's rarely used parts.
 struct Sampled {
-    /// Transmission time used so far, ps; with a trace, bytes.
+    /// Transmission time used so far, ps; with a trace or a bucket, bytes.
     busy: u64,
     /// The part used of what could be sent since the previous sample.
     utilization: f64,
@@ -85,8 +87,8 @@ struct Sampled {
 
 impl Rare {
     /// A sample at this time, of a link whose transmitter was busy for `busy` ps, `before` at the
-    /// previous one.
-    fn sample(&mut self, (before, busy): (u64, u64), time: Time, interval: Duration) -> Sampled {
+    /// previous one, and has begun to send `begun` bytes.
+    fn sample(&mut self, (before, busy, begun): (u64, u64, u64), time: Time, interval: Duration) -> Sampled {
         let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
         let Some(own) = &mut self.imperfections else {
             let utilization = part(busy - before, interval.picoseconds());
@@ -99,6 +101,10 @@ impl Rare {
             let offered = offered - std::mem::replace(&mut self.offered_before, offered);
             busy = used;
             part(used - before, offered)
+        } else if let Some(bucket) = &own.bucket {
+            busy = begun;
+            let offered = bucket.offered_until(time);
+            part(busy - before, offered - std::mem::replace(&mut self.offered_before, offered))
         } else if let Some(changes) = &own.changes {
             let from = Time::from_picoseconds(time.picoseconds() - interval.picoseconds());
             changes.utilization((from, before), (time, busy))

@@ -29,6 +29,7 @@ use super::{
     DisciplinePlan, FlowPlan, LONGEST_RUN, LinkPlan, LossPlan, Plan, PlanError, QueueSize, RecordPlan,
     Transport, Wire,
 };
+use crate::graph::route::Routing;
 use crate::graph::topology::{self, DumbbellWires, PlacedWire, Topology, link_names};
 pub use flow::{Flow, tcp, udp};
 
@@ -131,6 +132,7 @@ pub struct PlanBuilder {
     seed: u64,
     duration: Duration,
     measure_from: Time,
+    measure_delays: bool,
     shape: Shape,
     bottleneck: Wire,
     access: (Rate, Duration),
@@ -148,6 +150,7 @@ impl PlanBuilder {
             seed: 1,
             duration: s(30),
             measure_from: Time::ZERO,
+            measure_delays: false,
             shape,
             bottleneck,
             access,
@@ -187,6 +190,13 @@ impl PlanBuilder {
     #[must_use]
     pub const fn measure_from(mut self, from: Duration) -> Self {
         self.measure_from = Time::from_picoseconds(from.picoseconds());
+        self
+    }
+
+    /// Measures one-way delays and waits, for their quantiles.
+    #[must_use]
+    pub const fn measure_delays(mut self) -> Self {
+        self.measure_delays = true;
         self
     }
 
@@ -301,7 +311,7 @@ impl PlanBuilder {
             return Err(PlanError::NoQueue);
         }
         let mut flows = self.placed_flows(&topology)?;
-        find_routes(&topology, &mut flows).map_err(|(_, error)| error)?;
+        find_routes(&topology, Routing::Shortest, &mut flows).map_err(|(_, error)| error)?;
         check_coalescing(&topology, &flows)?;
         let groups = self.groups(&flows)?;
         let series = (flows.len() + topology.links.len()) as u128;
@@ -310,6 +320,7 @@ impl PlanBuilder {
             seed: self.seed,
             duration: self.duration,
             measure_from: self.measure_from,
+            measure_delays: self.measure_delays,
             links: size_queues(&topology, &flows).into(),
             nodes: topology.nodes.into(),
             flows: flows.into(),
@@ -398,6 +409,7 @@ impl PlanBuilder {
                 to,
                 forward: Vec::new(),
                 reverse: Vec::new(),
+                passes_equals: false,
                 start,
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,

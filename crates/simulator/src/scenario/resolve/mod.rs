@@ -59,6 +59,7 @@ pub fn resolve(
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
         measure_from,
+        measure_delays: value_or(&file.measure_delays, false),
         nodes: topology.nodes.into(),
         links: links.into(),
         flows: flows.into(),
@@ -118,6 +119,15 @@ fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
             let nodes = file.nodes.len() as u128;
             (nodes, 2 * file.link.len() as u128, nodes)
         }
+        NetworkTable::FatTree(file) => {
+            let k = u128::from(file.k.value.0);
+            (5 * k * k / 4 + k * k * k / 4, 3 * k * k * k / 2, 6)
+        }
+        NetworkTable::LeafSpine(file) => {
+            let [leaves, spines, hosts] =
+                [&file.leaves, &file.spines, &file.hosts].map(|count| u128::from(count.value.0));
+            (leaves + spines + leaves * hosts, 2 * leaves * (spines + hosts), 4)
+        }
     }
 }
 
@@ -146,6 +156,8 @@ fn check_memory(file: &ScenarioTable, flows: u128, interval: Option<Duration>) -
         NetworkTable::Dumbbell(dumbbell) => place_or(&dumbbell.hosts, &file.network.place),
         NetworkTable::ParkingLot(chain) => &chain.hops.place,
         NetworkTable::Graph(_) => &file.network.place,
+        NetworkTable::FatTree(tree) => &tree.k.place,
+        NetworkTable::LeafSpine(tree) => &tree.hosts.place,
     };
     let interval_place = file
         .record
