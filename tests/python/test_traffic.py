@@ -289,3 +289,19 @@ def test_numbers_of_packets_ascend() -> None:
     for numbers in ("[14, 14]", "[3, 2]", "[0]", "[]"):
         with pytest.raises(sc.ScenarioError, match=r"packets"):
             sc.Scenario.parse(path('rate = "10 Mbps"', f"{BULK}\n{loss.format(numbers)}"))
+
+
+def test_dctcp_keeps_its_queue_at_the_threshold() -> None:
+    """Figure 13 of the paper (SIGCOMM 2010): K = 65 at 10 Gbit/s, two flows: some 55 to 67 packets, a full link.
+
+    In packets of 1500 B, 1.2 us each. The sawtooth of two flows reaches a few packets below, and a
+    packet more per flow and round trip above.
+    """
+    summary = sc.Scenario.load(Path(__file__).parents[2] / "examples" / "dctcp-queue.toml").run().summary
+    link = summary["links"][0]
+    waits = link["waits"]
+    assert link["utilization"] > 0.999
+    assert 55 < waits["p50_s"] / 1.2e-6 < 67
+    assert waits["min_s"] / 1.2e-6 > 50
+    assert waits["p99_s"] / 1.2e-6 < 70
+    assert sum(flow["retransmitted_segments"] for flow in summary["flows"]) == 0
