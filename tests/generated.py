@@ -30,13 +30,14 @@ RENAMED = {"FlowSummary": "RunFlow", "Summary": "RunSummary"}
 ABOUT = {
     "SizeClass": "Completion times of the short connections in a range of sizes.",
     "ConnectionsSummary": "The short connections of a flow.",
+    "DelaySummary": "Times that packets took: one-way delays of a flow, or waits at a link.",
     "FailureSummary": "The failure of a connection of a QUIC stack.",
     "LinkSummary": "Totals of one link.",
     "Summary": "Totals of a run other than those of its flows and links.",
 }
 
 #: Tables that the summary of every table is made of, in the order of their use.
-TABLES = ("SizeClass", "ConnectionsSummary", "FailureSummary", "FlowSummary", "LinkSummary", "Summary")
+TABLES = ("SizeClass", "ConnectionsSummary", "DelaySummary", "FailureSummary", "FlowSummary", "LinkSummary", "Summary")
 
 
 def python_type(total: dict[str, Any]) -> str:

@@ -60,7 +60,9 @@ if TYPE_CHECKING:
     from selfclock.scenario import grid_schema as grid_schema
     from selfclock.scenario import schema as schema
     from selfclock.scenario.build import Dumbbell as Dumbbell
+    from selfclock.scenario.build import FatTree as FatTree
     from selfclock.scenario.build import Graph as Graph
+    from selfclock.scenario.build import LeafSpine as LeafSpine
     from selfclock.scenario.build import Network as Network
     from selfclock.scenario.build import ParkingLot as ParkingLot
     from selfclock.scenario.build import Path as Path
@@ -75,6 +77,7 @@ if TYPE_CHECKING:
     from selfclock.scenario.link import DeliveryTrace as DeliveryTrace
     from selfclock.scenario.link import GilbertElliott as GilbertElliott
     from selfclock.scenario.link import Link as Link
+    from selfclock.scenario.link import LossBursts as LossBursts
     from selfclock.scenario.link import Queue as Queue
     from selfclock.scenario.link import Router as Router
     from selfclock.scenario.quantity import Bdp as Bdp
@@ -122,9 +125,9 @@ _HOMES = {
     "result": "FlowSummary LinkSummary Result Summary",
     "runs": "run_many run_stream",
     "scenario": "Scenario grid_schema schema",
-    "scenario.build": "Dumbbell Graph Network ParkingLot Path dumbbell",
+    "scenario.build": "Dumbbell FatTree Graph LeafSpine Network ParkingLot Path dumbbell",
     "scenario.flow": "Background Exponential Flow Lognormal Pareto on_off",
-    "scenario.link": "Change DeliveryTrace GilbertElliott Link Queue Router",
+    "scenario.link": "Change DeliveryTrace GilbertElliott Link LossBursts Queue Router",
     "scenario.quantity": (
         "Bdp Packets Rate Segments Size Time bdp bps gbps kbps kbytes mbps mbytes ms nbytes packets s segments us"
     ),

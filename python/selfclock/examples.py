@@ -22,6 +22,9 @@ EXAMPLES = {
     "packet-pair-vs-reno": Example("slow start beside packet pairs on a slow link", ("packet-pair-vs-reno.toml",)),
     "two-paths-graph": Example("a graph with two paths, TCP and UDP", ("two-paths-graph.toml",)),
     "holes": Example("a quarter of a window of 50,000 segments is lost", ("holes.toml",)),
+    "drops": Example("three packets of a slow start are lost, and the timer expires", ("drops.toml",)),
+    "dctcp-queue": Example("DCTCP keeps a queue at its marking threshold", ("dctcp-queue.toml",)),
+    "fat-tree": Example("flows spread over the equal paths of a fat tree", ("fat-tree.toml",)),
     "buffers": Example("a grid: three algorithms with four buffer sizes", ("buffers.toml", "one-flow.toml")),
     "lte": Example(
         "a synthetic cellular link of varying rate, and the trace of a worse one",

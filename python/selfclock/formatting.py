@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from selfclock.estimate import Estimate
-    from selfclock.result import FlowSummary, LinkSummary
+    from selfclock.result import FlowSummary, LinkSummary, Summary
 
 
 def plural(count: int, what: str) -> str:
@@ -33,6 +33,12 @@ def plain(value: float) -> str:
 def milliseconds(seconds: float | None) -> str:
     """Return a time in milliseconds, with a resolution of a tenth of a microsecond; "-" without one."""
     return "-" if seconds is None else digits(round(seconds * 1e3, 4))
+
+
+def of_measure(summary: Summary) -> str:
+    """Return a sentence on the time from which rates are measured; "" if that is the beginning."""
+    since = summary.get("measure_from_s")
+    return "" if since is None else f"Goodput, utilization, mean queue and wait from {plain(since)} s on."
 
 
 def of_senders(flows: Sequence[FlowSummary]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NotRequired, TypedDict, cast
 
@@ -66,6 +67,9 @@ class Summary(RunSummary):
     """Totals of a run, as `selfclock run --json` prints them."""
 
     cpu_s: float
+    #: Goodput, throughput, utilization and mean queues are from this time on; not there if from the
+    #: beginning.
+    measure_from_s: NotRequired[float]
     flows: list[FlowSummary]
     links: list[LinkSummary]
     #: For a run with real packets in real time.
@@ -129,6 +133,8 @@ class Result:
     def summary(self) -> Summary:
         """Totals. `cpu_s` depends on this machine; the rest only on scenario and seed."""
         found = {**json.loads(self._outcome.summary), "cpu_s": self._outcome.cpu_s}
+        if self.scenario.measure_from_s and "emulation" not in found:
+            found["measure_from_s"] = self.scenario.measure_from_s
         return cast("Summary", {key: found[key] for key in Summary.__annotations__ if key in found})
 
     @property
@@ -223,10 +229,12 @@ class Result:
 
     def tables(self) -> list[Texts]:
         """Return the totals of flows and links as texts."""
-        from selfclock import tables  # noqa: PLC0415
+        from selfclock import formatting, tables  # noqa: PLC0415
 
         changed = self.scenario.network.changed_rates(self.summary["simulated_s"])
-        return [tables.of_flows(self.summary["flows"]), tables.of_links(self.summary["links"], changed)]
+        flows = replace(tables.of_flows(self.summary["flows"]), caption=formatting.of_measure(self.summary))
+        delays = tables.of_delays(self.summary)
+        return [flows, tables.of_links(self.summary["links"], changed), *([delays] if delays.rows else [])]
 
     def write_host_pcapng(self, host: str, path: str | PathLike[str]) -> None:
         """Write a host's packets as a capture; needs `record.packets = true`, and the record in memory."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from selfclock.catalogue import Total
-    from selfclock.result import FlowSummary, LinkSummary
+    from selfclock.result import FlowSummary, LinkSummary, Summary
     from selfclock.units import Unit
 
 
@@ -91,6 +91,16 @@ def of_links(
     place = next(number for number, column in enumerate(columns) if column.heading.lower().startswith("rate"))
     columns[place] = columns[place]._replace(cells=rates)
     return _table("Links", [("link", "Link", [link["name"] for link in links[:most]])], columns, whole=whole)
+
+
+def of_delays(summary: Summary, *, whole: bool = False) -> Table:
+    """Return each flow's one-way delays and each link's waits; without a row if the run did not measure them."""
+    measured = [(flow["name"], "one-way delay", flow.get("delays")) for flow in summary["flows"]]
+    measured += [(link["name"], "wait", link.get("waits")) for link in summary["links"]]
+    rows = [(name, what, found) for name, what, found in measured if found is not None]
+    names = [("of", "Of", [name for name, _, _ in rows]), ("", "", [what for _, what, _ in rows])]
+    columns = _columns("DelaySummary", [found for _, _, found in rows], None, whole=whole)
+    return _table("Delays", names, columns, whole=whole)
 
 
 def of_connections(flows: Sequence[FlowSummary], most: int | None = None, *, whole: bool = False) -> Table:

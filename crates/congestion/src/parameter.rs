@@ -29,6 +29,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// One or more of these words, as a list.
     Several(&'static [&'static str]),
+    /// Whole numbers from 1 in ascending order, as a list.
+    Counts,
     /// A value of this kind, or this word.
     OrWord(&'static Kind, &'static str),
     /// A value of one kind or the other, distinguished by their units.
@@ -56,6 +58,52 @@ pub enum Value<'a> {
     Choice(&'a str),
     /// For [`Kind::Several`]: bit N is set if word N is in the list.
     Several(u32),
+    /// For [`Kind::Counts`].
+    Counts(Counts),
+}
+
+/// Whole numbers from 1 in ascending order, at most [`Counts::MOST`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Counts {
+    length: u8,
+    numbers: [u32; Self::MOST],
+}
+
+impl Counts {
+    /// Maximum number of them.
+    pub const MOST: usize = 64;
+
+    /// None.
+    pub const NONE: Self = Self { length: 0, numbers: [0; Self::MOST] };
+
+    /// These numbers; `None` if they are too many, or one is zero or not above the one before.
+    pub fn new(numbers: &[u32]) -> Option<Self> {
+        let ascends = numbers.windows(2).all(|pair| pair[0] < pair[1]);
+        if numbers.len() > Self::MOST || numbers.first() == Some(&0) || !ascends {
+            return None;
+        }
+        let mut counts = Self { length: numbers.len() as u8, ..Self::NONE };
+        counts.numbers[..numbers.len()].copy_from_slice(numbers);
+        Some(counts)
+    }
+
+    /// The numbers.
+    pub fn as_slice(&self) -> &[u32] {
+        &self.numbers[..usize::from(self.length)]
+    }
+}
+
+impl fmt::Debug for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_slice().fmt(f)
+    }
+}
+
+impl ParameterType for Counts {
+    const KIND: Kind = Kind::Counts;
+    fn from_value(value: Value<'_>) -> Option<Self> {
+        if let Value::Counts(counts) = value { Some(counts) } else { None }
+    }
 }
 
 impl Value<'_> {
@@ -71,6 +119,7 @@ impl Value<'_> {
             Self::Count(count) => Value::Count(count),
             Self::Packets(packets) => Value::Packets(packets),
             Self::Several(words) => Value::Several(words),
+            Self::Counts(counts) => Value::Counts(counts),
             Self::Choice(word) => Value::Choice(match kind {
                 Kind::Choice(words) => words.iter().copied().find(|other| *other == word)?,
                 Kind::OrWord(_, other) if other == word => other,
@@ -255,7 +304,7 @@ pub fn magnitude(value: Value<'_>) -> Option<f64> {
         Value::Bytes(size) => Some(size.get() as f64),
         Value::Rate(rate) => Some(rate.bits_per_second() as f64),
         Value::Count(number) | Value::Packets(number) => Some(number as f64),
-        Value::Switch(_) | Value::Choice(_) | Value::Several(_) => None,
+        Value::Switch(_) | Value::Choice(_) | Value::Several(_) | Value::Counts(_) => None,
     }
 }
 

@@ -85,6 +85,8 @@ impl Paths {
         let duration = settings.duration.unwrap_or(LONGEST);
         let plan = Plan {
             duration,
+            measure_from: Time::ZERO,
+            measure_delays: false,
             flows: flows.into(),
             groups: Vec::new(),
             record: RecordPlan {
@@ -174,6 +176,7 @@ fn flow(name: String, from: usize, to: usize) -> FlowPlan {
         to,
         forward: Vec::new(),
         reverse: Vec::new(),
+        passes_equals: false,
         start: Time::ZERO,
         start_jitter: Duration::ZERO,
         stop: Time::NEVER,

@@ -51,7 +51,7 @@ fn kind(kind: Kind) -> (&'static str, &'static [&'static str]) {
         Kind::Count => ("count", &[]),
         Kind::Packets => ("packets", &[]),
         Kind::Choice(words) => ("choice", words),
-        Kind::Several(_) | Kind::OrWord(..) | Kind::Either(..) => ("none", &[]),
+        Kind::Several(_) | Kind::Counts | Kind::OrWord(..) | Kind::Either(..) => ("none", &[]),
     }
 }
 

@@ -96,6 +96,7 @@ fn parameter(parameter: &Parameter) -> Value {
         Kind::Switch => ("switch", json!(["true", "false"])),
         Kind::Choice(words) => ("choice", json!(words)),
         Kind::Several(words) => ("list of words", json!(words)),
+        Kind::Counts => ("list of whole numbers", json!(["from 1, ascending"])),
         Kind::Number => ("number", range(parameter)),
         Kind::Duration => ("duration", range(parameter)),
         Kind::Bytes => ("bytes", range(parameter)),

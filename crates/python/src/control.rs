@@ -440,6 +440,7 @@ impl PythonModel {
                 Value::Rate(rate) => object.setattr(parameter.name, rate.bits_per_second()),
                 Value::Choice(word) => object.setattr(parameter.name, word),
                 Value::Several(words) => object.setattr(parameter.name, words),
+                Value::Counts(counts) => object.setattr(parameter.name, counts.as_slice().to_vec()),
             }?;
         }
         let init = || object.call_method0(intern!(py, "__init__"));

@@ -10,11 +10,14 @@ macro_rules! example {
 }
 
 /// Scenarios, grids, and their delivery traces.
-const EXAMPLES: [(&str, &str); 9] = [
+const EXAMPLES: [(&str, &str); 12] = [
     example!("one-flow.toml"),
     example!("packet-pair-vs-reno.toml"),
     example!("two-paths-graph.toml"),
     example!("holes.toml"),
+    example!("drops.toml"),
+    example!("dctcp-queue.toml"),
+    example!("fat-tree.toml"),
     example!("buffers.toml"),
     example!("lte.toml"),
     example!("lte.trace"),

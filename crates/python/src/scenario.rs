@@ -116,6 +116,10 @@ impl Scenario {
         self.inner.plan.duration.seconds()
     }
     #[getter]
+    fn measure_from_s(&self) -> f64 {
+        self.inner.plan.measure_from.seconds()
+    }
+    #[getter]
     fn text(&self) -> &str {
         &self.inner.text
     }

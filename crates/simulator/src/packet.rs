@@ -181,6 +181,16 @@ impl Flags {
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
+    /// These bits, with this codepoint in the IP header.
+    pub const fn with_codepoint(self, codepoint: Codepoint) -> Self {
+        let others = self.without(Self(Self::ECT.0 | Self::CE.0));
+        others.with(match codepoint {
+            Codepoint::NotEct => Self::NONE,
+            Codepoint::Ect0 => Self::ECT_0,
+            Codepoint::Ect1 => Self::ECT_1,
+            Codepoint::Ce => Self::CE,
+        })
+    }
     /// Codepoint in the IP header.
     pub const fn codepoint(self) -> Codepoint {
         if self.has(Self::CE) {

@@ -216,7 +216,7 @@ fn udp_with_a_schedule_and_a_mix() {
                 (second(20), mbps(10)),
                 (second(30), mbps(20)),
             ],
-            arrivals,
+            ..UdpPlan::steady(Bytes(40), mbps(40), arrivals)
         };
         let plan = common::plan(
             graph(&["a", "b"])

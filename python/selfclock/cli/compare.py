@@ -69,6 +69,11 @@ SPARE = {"busy\n%": 2, "Jain": 1}
 @click.option("--flows", type=click.IntRange(1, 1_000_000), metavar="N", help=f"Number of flows.  [default: {FLOWS}]")
 @click.option("--duration", metavar="TIME", help=f"Simulated time.  [default: {DURATION}, or that of the scenario]")
 @click.option(
+    "--measure-from",
+    metavar="TIME",
+    help="Measure goodput, utilization and mean queue from this time on.  [default: 0 s, or that of the scenario]",
+)
+@click.option(
     "--scenario",
     type=PATH,
     metavar="FILE",
@@ -106,6 +111,7 @@ def command(
     buffer: str | None,
     flows: int | None,
     duration: str | None,
+    measure_from: str | None,
     scenario: Path | None,
     flow: Sequence[str],
     overrides: Sequence[str],
@@ -126,7 +132,7 @@ def command(
     loaded = None if scenario is None else _load(scenario)
     with progress_bar("compare") as progress:
         comparison = compare(
-            names, rate, rtt, buffer, flows, duration, scenario=loaded, overrides=overrides,
+            names, rate, rtt, buffer, flows, duration, measure_from=measure_from, scenario=loaded, overrides=overrides,
             flow=flow, queue=queue, ecn=ecn, seed=seed, seeds=seeds, threads=threads, progress=progress,
         )  # fmt: skip
     note(*comparison.notes)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from selfclock import formatting, tables
@@ -26,8 +27,10 @@ def print_summary(summary: Summary, scenario: Scenario, document: Path) -> None:
     what = "emulated with" if "emulation" in summary else "simulated in"
     sys.stdout.write(
         f"{summary['scenario']}, seed {summary['seed']}: {formatting.plain(summary['simulated_s'])} s {what} "
-        f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n\n"
+        f"{summary['cpu_s']:.3g} s of CPU\n{summary['packet_hops']:,} packet-hops, {summary['events']:,} events\n"
     )
+    measured = formatting.of_measure(summary)
+    sys.stdout.write(f"{measured}\n\n" if measured else "\n")
     flows, links = summary["flows"], summary["links"]
     print_table(columns_of(tables.of_flows(flows[:MOST_SHOWN])))
     say_more(len(flows), "flow", document)
@@ -43,6 +46,10 @@ def print_summary(summary: Summary, scenario: Scenario, document: Path) -> None:
     print_table(columns_of(tables.of_links([links[number] for number in sorted(busiest)], changed)))
     say_more(len(links), "link", document, more="less busy")
     sys.stdout.write("".join(f"{said}\n" for said in remarks(scenario, links)[:MOST_SHOWN]))
+    if (delays := tables.of_delays(summary)).rows:
+        sys.stdout.write("\n")
+        print_table(columns_of(replace(delays, rows=delays.rows[:MOST_SHOWN])))
+        say_more(len(delays.rows), "flow or link", document)
     connected = [flow for flow in flows if flow["connections"] is not None]
     if connected:
         sys.stdout.write("\n")

@@ -183,6 +183,7 @@ def compare(
     flows: int | None = None,
     duration: Time | str | None = None,
     *,
+    measure_from: Time | str | None = None,
     scenario: Scenario | str | PathLike[str] | None = None,
     overrides: Sequence[str] = (),
     flow: Sequence[str] = (),
@@ -203,6 +204,8 @@ def compare(
     at random times within one round trip, the same under every algorithm. Or it is that of a
     `scenario` or a scenario file: the algorithm of all its TCP flows is replaced, or that of those
     that `flow` names. `overrides` are "path=value", as `selfclock run --set` takes them.
+
+    Goodput, utilization and mean queues are those from `measure_from` on, without slow start, say.
 
     `queue` is a queue discipline for the bottleneck, such as "dualpi2" or "codel:target=5ms"; the
     buffer is then by default the discipline's own, as "1000 packets" of "codel". `ecn` is "off",
@@ -228,6 +231,7 @@ def compare(
         for option in (option for option, value in given.items() if value is not None):
             raise ScenarioError(f"{option}: the path is that of the scenario; change it with --set PATH=VALUE")
         path = of_scenario(scenario, overrides, flow, duration=duration, seed=seed)
+    path = path.measured_from(measure_from)
     if queue is not None:
         if buffer is not None and "limit" in discipline(queue):
             raise ScenarioError("queue: its limit and the buffer are both given; omit one")

@@ -62,6 +62,13 @@ class Path:
         """Return the path with other values."""
         return replace(self, scenario=self.scenario.with_overrides(overrides)) if overrides else self
 
+    def measured_from(self, time: Time | str | None) -> Path:
+        """Return the path measured from a time on: rates, utilization and mean queues."""
+        if time is None:
+            return self
+        start = one(time, Time, "measure_from")
+        return replace(self.with_overrides([f"measure_from={start}"]), title=f"{self.title}, measured from {start} on")
+
     def under(self, name: str, ecn: str | None) -> Scenario:
         """Return the scenario with this algorithm."""
         table = control(name)
@@ -146,7 +153,12 @@ def with_queue(path: Path, word: str, *, keeps_limit: bool = True) -> Path:
     """
     discipline = queue(word)
     network: dict[str, Any] = path.scenario.document["network"]
-    place = {"dumbbell": "network.bottleneck", "parking-lot": "network.hop"}.get(network["topology"])
+    place = {
+        "dumbbell": "network.bottleneck",
+        "parking-lot": "network.hop",
+        "fat-tree": "network.link",
+        "leaf-spine": "network.link",
+    }.get(network["topology"])
     if place is None:
         place = f"network.link.{_position(network['link'], path.link)}"
     written: Any = network

@@ -36,6 +36,9 @@ def notes(scenario: Scenario, defaults: Mapping[str, str]) -> list[str]:
 
 def _keys(table: Mapping[str, Any]) -> Iterator[str]:
     yield "duration"
+    yield from (key for key in ("measure_from", "measure_delays") if key in table)
+    if table["network"].get("routing") == "ecmp" or table["network"]["topology"] in {"fat-tree", "leaf-spine"}:
+        yield "network.routing"
     yield from (f"transport.{key}" for key in table.get("transport", {}) if key not in _OF_TRANSPORT)
     for flow in table.get("flow", []):
         yield from (f"flow.{key}" for key in flow if key not in _OF_FLOW)

@@ -130,16 +130,23 @@ def _run_tables(result: Result) -> list[Table]:
     summary = result.summary
     changed = result.scenario.network.changed_rates(summary["simulated_s"])
     lost = remarks(result.scenario, summary["links"][:MOST_ROWS])
-    found = [_flow_table(summary["flows"]), _link_table(summary["links"], changed, lost)]
+    found = [
+        _flow_table(summary["flows"], formatting.of_measure(summary)),
+        _link_table(summary["links"], changed, lost),
+    ]
+    if (delays := tables.of_delays(summary, whole=True)).rows:
+        shown = delays.rows[:MOST_ROWS]
+        found.append(replace(delays, rows=shown, caption=_first(shown, delays.rows, "summary.json")))
     if any(flow["connections"] for flow in summary["flows"]):
         found.append(_connection_table(summary["flows"]))
     return found
 
 
-def _flow_table(flows: Sequence[FlowSummary]) -> Table:
+def _flow_table(flows: Sequence[FlowSummary], measured: str) -> Table:
     table = tables.of_flows(flows, MOST_ROWS, whole=True)
     failures = formatting.of_failures(flows)
     said = [
+        measured,
         _first(table.rows, flows, "summary.json"),
         *failures[:MOST_ROWS],
         _first(failures[:MOST_ROWS], failures, "summary.json"),

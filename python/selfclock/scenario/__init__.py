@@ -98,6 +98,11 @@ class Scenario:
         return self._core.duration_s
 
     @property
+    def measure_from_s(self) -> float:
+        """Goodput, throughput, utilization and mean queues are those from this time on."""
+        return self._core.measure_from_s
+
+    @property
     def text(self) -> str:
         """The scenario as TOML, overrides applied."""
         return self._core.text
@@ -177,7 +182,9 @@ class Scenario:
         flows = [
             (flow["name"], flow["from"], flow["to"], flow["algorithm"], flow["start_s"]) for flow in summary["flows"]
         ]
-        lasted = self._core.with_overrides([f"duration={summary['simulated_s']:.12f} s"])
+        # All of an emulation is measured.
+        whole = ["measure_from=0 s"] if self.measure_from_s else []
+        lasted = self._core.with_overrides([*whole, f"duration={summary['simulated_s']:.12f} s"])
         return Scenario(lasted.emulated(flows), self.sources)
 
     def run(

@@ -1,8 +1,8 @@
 """Scenarios in Python: a network and the flows on it.
 
-A network (`Path`, `Dumbbell`, `ParkingLot` or `Graph`) has `Link`s; `scenario` puts `Flow`s and
-`Background` on it. The names are those of the keys of a scenario file. What is built becomes the
-text of one, `Scenario.text`.
+A network (`Path`, `Dumbbell`, `ParkingLot`, `FatTree`, `LeafSpine` or `Graph`) has `Link`s;
+`scenario` puts `Flow`s and `Background` on it. The names are those of the keys of a scenario file.
+What is built becomes the text of one, `Scenario.text`.
 
 >>> import selfclock as sc
 >>> path = sc.Path(sc.mbps(10), sc.ms(40), queue=sc.bdp(1))
@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from selfclock._core import ScenarioError
 from selfclock.arguments import items
@@ -53,6 +53,7 @@ class Network(Table):
         flows: Iterable[AnyFlow],
         *,
         duration: Time | str,
+        measure_from: Time | str | None = None,
         name: str | None = None,
         title: str | None = None,
         seed: int = 1,
@@ -60,12 +61,15 @@ class Network(Table):
         routers: Iterable[Router | Mapping[str, object]] = (),
         transport: Transport | Mapping[str, object] | None = None,
         record: Record | Mapping[str, object] | None = None,
+        measure_delays: bool | None = None,
     ) -> Scenario:
         """Put flows on the network.
 
-        `routers`, `transport` and `record` are as in a scenario file: mechanisms in routers,
-        settings of all senders and receivers, and records to keep. Raises a `ScenarioError` that
-        names the key and says what is allowed.
+        Goodput, throughput, utilization and mean queues are those from `measure_from` on;
+        `measure_delays` gives the quantiles of one-way delays and waits. `routers`, `transport` and
+        `record` are as in a scenario file: mechanisms in routers, settings of all senders and
+        receivers, and records to keep. Raises a `ScenarioError` that names the key and says what is
+        allowed.
         """
         flows, routers = items(flows, "flows"), items(routers, "routers")
         if not flows:
@@ -77,6 +81,8 @@ class Network(Table):
             "name": name,
             "title": title,
             "duration": str(one(duration, Time, "duration")),
+            "measure_from": None if measure_from is None else str(one(measure_from, Time, "measure_from")),
+            "measure_delays": measure_delays,
             "seed": seed,
             "profile": profile,
             "network": {"topology": self.TOPOLOGY, **network.table()},
@@ -158,6 +164,8 @@ class Graph(Network):
     links: Sequence[Link]
     #: The nodes in order; by default as the links name them.
     nodes: Sequence[str] | None = None
+    #: Among paths of equal delay and length the first, or one by a hash of the flow at each router.
+    routing: Literal["shortest", "ecmp"] | None = None
 
     def table(self) -> dict[str, object]:
         """Return the table of a scenario file."""
@@ -165,7 +173,54 @@ class Graph(Network):
         return {
             "nodes": list(dict.fromkeys(ends) if self.nodes is None else self.nodes),
             "link": [link.table() for link in self.links],
+            **({} if self.routing is None else {"routing": self.routing}),
         }
+
+
+@dataclass(frozen=True)
+class FatTree(Network):
+    """A fat tree of switches with `k` ports: k³/4 hosts, and ECMP over its (k/2)² cores.
+
+    Nodes are `host1` and so on, `edge-P-1` and `agg-P-1` in pod P, `core1`. Without `between` flow
+    i goes from host i to the host half of all hosts further on.
+
+    >>> import selfclock as sc
+    >>> tree = sc.FatTree(4, sc.Link("1 Gbps", sc.us(10), queue="100 packets"))
+    >>> tree.scenario(["cubic"] * 16, duration="10 ms").host_names[:2]
+    ['host1', 'host9']
+    """
+
+    TOPOLOGY = USUAL_NAME = "fat-tree"
+
+    #: Ports of a switch, an even number.
+    k: int
+    #: Between switches.
+    link: Link
+    #: Between hosts and their switches; by default as `link`. A host's own queue is unlimited.
+    host_link: Link | None = None
+    #: Among equal paths one by a hash of the flow at each router, or the first.
+    routing: Literal["shortest", "ecmp"] | None = None
+
+
+@dataclass(frozen=True)
+class LeafSpine(Network):
+    """Leaves that are linked to every spine, hosts at the leaves, and ECMP.
+
+    Nodes are `spine1`, `leaf1`, `host1` and so on; flows without `between` as in a `FatTree`.
+    """
+
+    TOPOLOGY = USUAL_NAME = "leaf-spine"
+
+    leaves: int
+    spines: int
+    #: At each leaf.
+    hosts: int
+    #: Between leaves and spines.
+    link: Link
+    #: Between hosts and their leaves; by default as `link`. A host's own queue is unlimited.
+    host_link: Link | None = None
+    #: Among equal paths one by a hash of the flow at each router, or the first.
+    routing: Literal["shortest", "ecmp"] | None = None
 
 
 @dataclass(frozen=True)
@@ -296,6 +351,7 @@ def dumbbell(
     loss: float = 0.0,
     delivery_trace: str | PathLike[str] | None = None,
     duration: Time | str = "30 s",
+    measure_from: Time | str | None = None,
     seed: int = 1,
     profile: str = "modern",
     access: Rate | str | None = None,
@@ -329,6 +385,7 @@ def dumbbell(
     return Dumbbell(link, Link(fast, around * 0.1)).scenario(
         flows,
         duration=duration,
+        measure_from=measure_from,
         name=name,
         seed=seed,
         profile=profile,

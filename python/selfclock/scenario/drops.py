@@ -116,6 +116,14 @@ def lossy(scenario: Scenario) -> set[str]:
         ends = {(each["from"], each["to"]) for each in network["link"] if "loss" in each}
         both = {(each["to"], each["from"]) for each in network["link"] if "loss" in each and each.get("duplex", True)}
         return {link.name for link in links if (link.source, link.target) in ends | both}
+    if network["topology"] in {"fat-tree", "leaf-spine"}:
+        of_hosts = "host_link" if "host_link" in network else "link"
+        ends_there = ("host",)
+        keys = {
+            link.name: of_hosts if link.source.startswith(ends_there) or link.target.startswith(ends_there) else "link"
+            for link in links
+        }
+        return {name for name, key in keys.items() if "loss" in network[key]}
     if network["topology"] == "parking-lot":
         keys = {link.name: "access" if _is_access(link) else "hop" for link in links}
     else:

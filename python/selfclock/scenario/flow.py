@@ -59,7 +59,7 @@ class Lognormal(Table):
 
 
 #: The keys of a flow's traffic; all others belong to the flow itself.
-_TRAFFIC = ("size", "load", "interval", "rate", "write", "packet", "arrivals", "steps")
+_TRAFFIC = ("size", "load", "interval", "rate", "write", "packet", "arrivals", "steps", "ecn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +72,9 @@ class _Sender(Table):
     count: int | None = None
     #: Nodes that send and receive; a network with its own hosts gives each flow a pair.
     between: tuple[str, str] | None = None
+    #: Routers that data passes on its way, in order, and ACKs in reverse; by default the path of
+    #: least delay.
+    route: Sequence[str] | None = None
     #: Start time, plus a uniform random time below `start_jitter`.
     start: Time | str | None = None
     start_jitter: Time | str | None = None
@@ -184,6 +187,8 @@ class Background(_Sender):
     packet: Size | str | Sequence[tuple[Size | str, float]] | None = None
     #: Times between packets.
     arrivals: Literal["constant", "poisson"] | None = None
+    #: ECN field of its packets: queues mark what is ECN-capable, and the source does not respond.
+    ecn: Literal["not-ect", "ect(0)", "ect(1)"] | None = None
 
     QUANTITIES: ClassVar[Kinds] = {**_Sender.QUANTITIES, "rate": ((Rate,), ())}
 

@@ -76,6 +76,27 @@ class GilbertElliott(Table):
 
 
 @dataclass(frozen=True)
+class LossBursts(Table):
+    """The same chain in time: exponentially distributed times in both states, whatever is sent.
+
+    >>> import selfclock as sc
+    >>> sc.Link("10 Mbps", loss=sc.LossBursts(good="2 s", bad=sc.ms(20))).table()["loss"]
+    {'good': '2 s', 'bad': '20 ms'}
+    """
+
+    #: Mean time in the good state, in which the link begins.
+    good: Time | str
+    #: Mean time in the bad state.
+    bad: Time | str
+    #: Probability of loss in the good state; 0 by default.
+    loss_good: float | None = None
+    #: Probability of loss in the bad state; 1 by default.
+    loss_bad: float | None = None
+
+    QUANTITIES: ClassVar[Kinds] = {"good": ((Time,), ()), "bad": ((Time,), ())}
+
+
+@dataclass(frozen=True)
 class DeliveryTrace(Table):
     """Transmission opportunities: times in whole milliseconds, "1 2x3 5", the last of which is the period."""
 
@@ -117,8 +138,9 @@ class Link(Table):
     queue_counts: Literal["waiting", "in-system"] | None = None
     #: The most packets on the link, waiting and on the wire: "1000 packets", or "unlimited".
     total_limit: Packets | str | None = None
-    #: Probability of loss after the queue, or a `GilbertElliott` chain.
-    loss: float | GilbertElliott | Mapping[str, object] | None = None
+    #: Probability of loss after the queue, a `GilbertElliott` chain by packets, or `LossBursts` in
+    #: time.
+    loss: float | GilbertElliott | LossBursts | Mapping[str, object] | None = None
     #: A random extra delay of each packet, below this bound and without reordering.
     jitter: Time | str | None = None
     #: The network cards at its ends deliver packets together, this long after the first of them.
@@ -127,6 +149,10 @@ class Link(Table):
     coalescing_stamps: Literal["interrupt", "arrival"] | None = None
     #: New rates and delays, each from a time of the run.
     changes: Sequence[Change | Mapping[str, object]] | None = None
+    #: A shaper's token bucket, which fills at the rate: so much leaves at once after a pause.
+    burst: Size | str | None = None
+    #: Rate at which packets leave that have their tokens; by default all at once.
+    peak_rate: Rate | str | None = None
     #: A file in Mahimahi's format, or the trace itself.
     delivery_trace: str | PathLike[str] | DeliveryTrace | Mapping[str, object] | None = None
     #: The nodes that it leaves and enters.
@@ -142,6 +168,8 @@ class Link(Table):
         "jitter": ((Time,), ()),
         "coalescing": ((Time,), ()),
         "total_limit": ((Packets,), ("unlimited",)),
+        "burst": ((Size,), ()),
+        "peak_rate": ((Rate,), ()),
     }
     APART: ClassVar[tuple[str, ...]] = ("between", "loss")
 
@@ -156,7 +184,7 @@ class Link(Table):
         ends = {} if self.between is None else {"from": self.between[0], "to": self.between[1]}
         keys = {**ends, **super().table()}
         if self.loss is not None:
-            whole = isinstance(self.loss, (GilbertElliott, Mapping))
+            whole = isinstance(self.loss, (GilbertElliott, LossBursts, Mapping))
             keys["loss"] = plain(self.loss) if whole else {"probability": plain(self.loss)}
         return keys
 

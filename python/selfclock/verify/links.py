@@ -30,6 +30,8 @@ PUSH_OUT = ("fq-codel", "fq-pie", "drr")
 def check_links(lives: Lives, specification: Specification, findings: Findings) -> None:
     """Check every link."""
     for name, link in specification.links.items():
+        if link.burst is not None:
+            _fill_bucket(link, link.burst, lives.hops[name])
         crossings = _within_total(link, lives.hops[name], findings)
         fifo = link.discipline == "drop-tail"
         if fifo and link.trace is not None:
@@ -42,7 +44,7 @@ def check_links(lives: Lives, specification: Specification, findings: Findings) 
             _managed_backlog(link, crossings, findings)
         else:
             _managed(link, crossings, lives.end, findings)
-        if link.trace is None:
+        if link.trace is None and link.burst is None:
             check_capacity(link, crossings, findings)
         _wire(link, specification, crossings, lives.end, findings)
         for rule in ("rate", "order", "queue-limit", "drop", "mark", "loss", "delay", "conservation"):
@@ -101,7 +103,7 @@ def _leaving(link: Link, crossings: list[tuple[Packet, Hop]]) -> dict[int, tuple
             # The opportunities that carry it are not known yet.
             found[id(hop)] = start + delay, FOR_EVER
             continue
-        there = start + transmission_time(hop.size, rate) + delay
+        there = (_sent(link, hop, start, rate) or FOR_EVER) + delay
         least, most = max(least, there), max(most, there + link.jitter)
         found[id(hop)] = least, most
     return found
@@ -156,7 +158,7 @@ def _drop_tail(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findin
         _step_marking(link, packet, hop, (now, free_at, len(waiting) + counted), findings)
         start = max(now, free_at)
         rate, _ = link.at(start)
-        length = transmission_time(hop.size, rate)
+        length = _length(link, hop, rate)
         if start <= end and (hop.started is None or abs(hop.started - start) > EXACT):
             told = "never begins" if hop.started is None else f"begins at {seconds(hop.started)}"
             findings.add(
@@ -223,7 +225,7 @@ def _managed(link: Link, crossings: list[tuple[Packet, Hop]], end: int, findings
                 packet.number,
                 f"it waited since {seconds(entered)}, and the transmitter stood idle until {seconds(busy_since)}",
             )
-        free_at = max(free_at, start) + transmission_time(hop.size, rate)
+        free_at = max(free_at, start) + _length(link, hop, rate)
     for packet, hop in crossings:
         if hop.entered is not None and hop.started is None and hop.dropped is None and free_at + EXACT < end:
             findings.add(
@@ -258,7 +260,33 @@ def _managed_order(link: Link, crossings: list[tuple[Packet, Hop]], findings: Fi
 
 def _sent(link: Link, hop: Hop, start: int, rate: int) -> int | None:
     """Return the time at which a packet's last byte leaves if its first leaves at `start`; `None` if after the run."""
-    return hop.left if link.trace is not None else start + transmission_time(hop.size, rate)
+    if link.trace is not None or link.burst is not None:
+        return hop.left
+    return start + transmission_time(hop.size, rate)
+
+
+def _length(link: Link, hop: Hop, rate: int) -> int:
+    """Return the time that a packet is in service: at the head until the tokens are there, then transmitted."""
+    if link.burst is not None and hop.left is not None and hop.started is not None:
+        return hop.left - hop.started
+    return transmission_time(hop.size, rate)
+
+
+def _fill_bucket(link: Link, burst: int, crossings: list[tuple[Packet, Hop]]) -> None:
+    """Find when packets leave a token bucket: by the generic cell rate algorithm (ITU-T I.371), with their sizes.
+
+    A packet conforms from its theoretical arrival time less the time in which the bucket fills, all
+    but its own tokens; times are rounded to picoseconds, as everywhere.
+    """
+    rate = link.path[0][1]
+    limit = transmission_time(burst, rate)
+    theoretical = 0
+    started = [(hop.started, hop.started_row, hop) for _, hop in crossings if hop.started is not None]
+    for start, _, hop in sorted(started, key=lambda each: each[:2]):
+        increment = transmission_time(hop.size, rate)
+        leaves = max(start, theoretical + increment - limit)
+        theoretical = max(theoretical, leaves) + increment
+        hop.left = leaves + (transmission_time(hop.size, link.peak_rate) if link.peak_rate is not None else 0)
 
 
 def _queue_of(link: Link, packet: Packet, hop: Hop) -> object:

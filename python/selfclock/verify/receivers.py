@@ -44,6 +44,8 @@ class Held:
         self.segments = 0
         #: When the edge last advanced.
         self.advanced = 0
+        #: The edge at the time from which rates are measured.
+        self.edge_before = 0
 
     @property
     def highest(self) -> int:
@@ -105,6 +107,7 @@ def check_receivers(
             if gone is not None:
                 delivered = [packet for packet in delivered if packet.delivered is not None and packet.delivered < gone]
             receiver = Receiver(flow, flow.tcp, lives.end if gone is None else gone, findings)
+            receiver.measure_from = specification.measure_from
             held[key] = receiver.follow(lives.sent.get(key, []), delivered)
     return held
 
@@ -115,6 +118,7 @@ class Receiver:
     def __init__(self, flow: Flow, tcp: Tcp, end: int, findings: Findings) -> None:
         self.flow, self.tcp, self.end, self.findings = flow, tcp, end, findings
         self.held = Held()
+        self.measure_from = 0
         self.now = -1
         #: Number of in-order segments not yet acknowledged, and since when.
         self.pending = 0
@@ -322,6 +326,8 @@ class Receiver:
         in_order = self.held.take(packet.sequence, packet.end)
         if self.held.edge > edge:
             self.held.advanced = self.now
+            if self.now <= self.measure_from:
+                self.held.edge_before = self.held.edge
         if in_order:
             if not self.pending:
                 self.pending_since = self.now

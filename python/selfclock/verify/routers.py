@@ -40,6 +40,8 @@ def check_losses_in_turn(lives: Lives, specification: Specification, findings: F
 
 def _due(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
     """Return every Nth packet, and those after a long time without loss."""
+    if "packets" in mechanism.keys:
+        return _chosen(mechanism, crossings)
     every = mechanism.keys.get("every", 1 if float(mechanism.keys.get("probability", 0)) == 1 else None)
     spacing = mechanism.keys.get("spacing")
     due: set[int] = set()
@@ -53,6 +55,22 @@ def _due(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
             due.add(packet.number)
             quiet_until = now + time_of(spacing)
         elif spacing is None and every is not None and passed % every == 0:
+            due.add(packet.number)
+    return due
+
+
+def _chosen(mechanism: Mechanism, crossings: list[tuple[Packet, Hop]]) -> set[int]:
+    """Return the packets of each connection whose numbers are listed, counted from 1 where the loss stands."""
+    wanted, every = set(mechanism.keys["packets"]), mechanism.keys.get("counts") == "all"
+    counted: dict[tuple[str, int | None], int] = {}
+    due: set[int] = set()
+    for packet, hop in crossings:
+        now = hop.entered if hop.entered is not None else hop.refused
+        if now is None or not mechanism.is_on(packet.kind, now) or (packet.retransmission and not every):
+            continue
+        key = packet.flow, packet.connection
+        counted[key] = counted.get(key, 0) + 1
+        if counted[key] in wanted:
             due.add(packet.number)
     return due
 

@@ -8,7 +8,6 @@ engine has accepted, and reads only what the checks need.
 
 from __future__ import annotations
 
-import heapq
 import re
 import tomllib
 from bisect import bisect_right
@@ -16,6 +15,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache
 from typing import Any
+
+from selfclock.verify.data_centre import SHAPES, cables, nodes_of, usual_ends
+from selfclock.verify.routes import UnknownRouteError, Ways
 
 #: Times are whole picoseconds, as in the engine.
 SECOND = 10**12
@@ -86,6 +88,11 @@ def size_of(text: str) -> int:
 def transmission_time(size: int, rate: int) -> int:
     """Return the transmission time of this many bytes at a rate in bit/s: picoseconds, rounded to the nearest."""
     return (size * 8 * SECOND + rate // 2) // rate
+
+
+def transmission_bytes(rate: int, span: int) -> int:
+    """Return the whole bytes that a rate in bit/s offers in a time in ps."""
+    return rate * span // (8 * SECOND)
 
 
 @dataclass(frozen=True)
@@ -186,6 +193,9 @@ class Link:
     #: The most packets on it, waiting and on the wire.
     total_limit: int | None = None
     trace: Trace | None = None
+    #: Bytes of its token bucket, and the rate of packets that have their tokens.
+    burst: int | None = None
+    peak_rate: int | None = None
     limit: Limit = field(default_factory=Limit)
     #: Whether packets end their route behind it, where a network card delivers them.
     enters_host: bool = False
@@ -283,6 +293,8 @@ class Flow:
     stack_packet: int | None = None
     forward: list[str] = field(default_factory=list)
     reverse: list[str] = field(default_factory=list)
+    #: Routers that data passes, as written.
+    route: list[str] = field(default_factory=list)
 
     @property
     def short_connections(self) -> bool:
@@ -302,6 +314,8 @@ class Specification:
     seed: int
     links: dict[str, Link]
     flows: dict[str, Flow]
+    #: Rates, utilization and mean queues are those from this time on, ps.
+    measure_from: int = 0
 
     @property
     def exchanges_options(self) -> bool:
@@ -314,6 +328,8 @@ def specification(text: str, seed: int) -> Specification:
     try:
         document = tomllib.loads(text.removeprefix("\ufeff"))
         return _promise(document, seed)
+    except UnknownRouteError as error:
+        raise UnknownError(str(error)) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UnknownError(f"the scenario's text cannot be read: {error!r}") from error
 
@@ -323,11 +339,19 @@ def _promise(document: dict[str, Any], seed: int) -> Specification:
     flows = _flows(document, classic)
     links = _links(document["network"], classic, len(flows))
     # A link's card coalesces only where packets end their route.
-    ways = Ways(links)
+    network = document["network"]
+    usual = "ecmp" if network["topology"] in SHAPES else "shortest"
+    spreads = network.get("routing", usual) == "ecmp"
+    ways = Ways(links, nodes_of(network))
     crossing: dict[str, list[Flow]] = {name: [] for name in links}
     for flow in flows.values():
-        flow.forward = ways.between(flow.start_node, flow.end_node)
-        flow.reverse = ways.between(flow.end_node, flow.start_node)
+        number = 2 * list(flows).index(flow.name)
+        flow.forward = ways.between(flow.start_node, flow.end_node, number if spreads else None)
+        flow.reverse = ways.between(flow.end_node, flow.start_node, number + 1 if spreads else None)
+        if flow.route:
+            stops = [flow.start_node, *flow.route, flow.end_node]
+            flow.forward = ways.through(stops) or flow.forward
+            flow.reverse = ways.through(stops[::-1]) or flow.reverse
         for name in {*flow.forward, *flow.reverse}:
             crossing[name].append(flow)
         for way in (flow.forward, flow.reverse):
@@ -345,7 +369,8 @@ def _promise(document: dict[str, Any], seed: int) -> Specification:
         mechanism = Mechanism(name, router)
         for link_name in before:
             links[link_name].mechanisms.append(mechanism)
-    return Specification(time_of(document["duration"]), seed, links, flows)
+    measure_from = time_of(document.get("measure_from", "0 s"))
+    return Specification(time_of(document["duration"]), seed, links, flows, measure_from)
 
 
 # --- flows
@@ -369,8 +394,9 @@ def _flows(document: dict[str, Any], classic: bool) -> dict[str, Flow]:
             knows = [layer["peer_knows_option"] for layer in transport if "peer_knows_option" in layer]
             flows[name] = Flow(
                 name=name,
-                start_node=written.get("from", f"source{host}"),
-                end_node=written.get("to", f"sink{host}"),
+                start_node=written.get("from", usual_ends(network, len(flows), host)[0]),
+                end_node=written.get("to", usual_ends(network, len(flows), host)[1]),
+                route=list(written.get("route", [])),
                 start=time_of(written.get("start", "0 s")),
                 start_jitter=time_of(written.get("start_jitter", "0 s")),
                 overhead=written.get("overhead", "0 s"),
@@ -510,6 +536,15 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
                 first, last = (0, hops) if pair == 0 else (pair - 1, pair)
                 cable(f"source{pair}", f"router{first}", network["access"])
                 cable(f"router{last}", f"sink{pair}", network["access"])
+        case "fat-tree" | "leaf-spine":
+            own = network.get("host_link", network["link"])
+            for a, b in cables(network):
+                host = a.startswith("host")
+                wire = own if host else network["link"]
+                # A host's own queue has no limit.
+                to_switch = {key: value for key, value in wire.items() if key != "queue"} if host else wire
+                add(f"{a}-{b}", a, b, to_switch, "unlimited" if host else "1 bdp")
+                add(f"{b}-{a}", b, a, wire, "1 bdp")
         case "graph":
             for wire in network["link"]:
                 start, end = wire["from"], wire["to"]
@@ -562,6 +597,8 @@ def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: 
         coalescing=time_of(wire.get("coalescing", "0 s")),
         total_limit=_packets(wire.get("total_limit", "unlimited")),
         trace=trace,
+        burst=size_of(wire["burst"]) if "burst" in wire else None,
+        peak_rate=rate_of(wire["peak_rate"]) if "peak_rate" in wire else None,
     )
 
 
@@ -573,51 +610,6 @@ def _packets(text: str) -> int | None:
 def _trace(text: str) -> Trace:
     words = [word.partition("x") for word in text.split()]
     return Trace([(int(at) * _TIME["ms"], int(count or 1)) for at, _, count in words])
-
-
-class Ways:
-    """Routes: of least delay, then of fewest links, then of the links listed first."""
-
-    def __init__(self, links: dict[str, Link]) -> None:
-        self.names = list(links)
-        self.leaving: dict[str, list[tuple[int, Link]]] = {}
-        self.entering: dict[str, list[tuple[int, Link]]] = {}
-        for position, link in enumerate(links.values()):
-            self.leaving.setdefault(link.start, []).append((position, link))
-            self.entering.setdefault(link.end, []).append((position, link))
-        self.known: dict[tuple[str, str], tuple[int, ...]] = {}
-
-    def between(self, start: str, end: str) -> list[str]:
-        """Return the names of the links from one node to another."""
-        first: tuple[int, ...] = ()
-        last: tuple[int, ...] = ()
-        # A host has a single link, so the route between its routers serves all their hosts.
-        if len(self.leaving.get(start, [])) == 1:
-            position, link = self.leaving[start][0]
-            first, start = (position,), link.end
-        if start != end and len(self.entering.get(end, [])) == 1:
-            position, link = self.entering[end][0]
-            last, end = (position,), link.start
-        if (start, end) not in self.known:
-            self.known[start, end] = self._search(start, end)
-        return [self.names[position] for position in (*first, *self.known[start, end], *last)]
-
-    def _search(self, start: str, end: str) -> tuple[int, ...]:
-        # Whole paths are compared: the continuation of the smallest label at a node is its best
-        # one.
-        frontier: list[tuple[int, int, tuple[int, ...], str]] = [(0, 0, (), start)]
-        settled: set[str] = set()
-        while frontier:
-            delay, hops, path, node = heapq.heappop(frontier)
-            if node == end:
-                return path
-            if node in settled:
-                continue
-            settled.add(node)
-            for position, link in self.leaving.get(node, []):
-                if link.end not in settled:
-                    heapq.heappush(frontier, (delay + link.delay, hops + 1, (*path, position), link.end))
-        raise UnknownError(f"no way from {start} to {end}")
 
 
 def _answers(flow: Flow) -> bool:

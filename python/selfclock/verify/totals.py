@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from itertools import accumulate, compress
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import polars as pl
 
 from selfclock.verify.opportunities import OPPORTUNITY
 from selfclock.verify.record import picoseconds
-from selfclock.verify.specification import SECOND, size_of, transmission_time
+from selfclock.verify.specification import SECOND, size_of, transmission_bytes, transmission_time
 
 if TYPE_CHECKING:
     from selfclock.verify.packet_lives import Hop, Lives, Packet
@@ -47,7 +47,7 @@ def check_totals(
     )
     rows_of_links, rows_of_flows = _rows(record.links, "link"), _rows(record.flows, "flow")
     for name, link in specification.links.items():
-        own = OfLink(link, lives)
+        own = OfLink(link, lives, specification.measure_from)
         if record.summary is not None:
             own.check_summary(said_of_links.get(name, {}), findings)
         if name in rows_of_links:
@@ -57,7 +57,8 @@ def check_totals(
         ends[key[0]].append(key)
     for name, flow in specification.flows.items():
         if record.summary is not None:
-            _flow_summary(said_of_flows.get(name, {}), flow, ends[name], (lives, replayed), findings)
+            measured = (lives, replayed, specification.measure_from)
+            _flow_summary(said_of_flows.get(name, {}), flow, ends[name], measured, findings)
         if name in rows_of_flows and flow.tcp is not None and not flow.short_connections:
             _flow_series(rows_of_flows[name], flow, replayed.senders.get((name, None)), findings)
     if record.summary is not None:
@@ -95,8 +96,8 @@ def _same(
 class OfLink:
     """A link's events, as lists of times."""
 
-    def __init__(self, link: Link, lives: Lives) -> None:
-        self.link, self.end = link, lives.end
+    def __init__(self, link: Link, lives: Lives, measure_from: int = 0) -> None:
+        self.link, self.end, self.since = link, lives.end, measure_from
         crossings: list[tuple[Packet, Hop]] = lives.hops[link.name]
         fifo = link.discipline == "drop-tail"
         # With a trace and a limit on packets in the system, a packet keeps its place until its last
@@ -126,20 +127,30 @@ class OfLink:
             time for _, hop in crossings for time in (hop.refused, hop.dropped, hop.lost) if time is not None
         )
         self.marks = sum(1 for _, hop in crossings if hop.marked is not None)
-        waits = [
-            (left if left is not None else lives.end) - hop.entered
-            for _, hop in crossings
-            if hop.entered is not None
-            for left in (self._began(hop) if hop.dropped is None else hop.dropped,)
-        ]
-        kept = [hop.dropped is None for _, hop in crossings if hop.entered is not None]
-        #: Waiting times, ps: of every packet, and of those not dropped from the queue.
-        self.wait, self.wait_kept = sum(waits), sum(compress(waits, kept))
+        hops = [hop for _, hop in crossings if hop.entered is not None]
+        before, whole = (self._waits(hops, until) for until in (measure_from, lives.end))
+        #: Waiting times since then, ps: of every packet, and of those not dropped from the queue;
+        #: and the number of these.
+        self.wait, self.wait_kept, self.waited_for = (all_of - part for all_of, part in zip(whole, before, strict=True))
         self.most = self._most(crossings)
-        self.waited_for = sum(kept)
         pieces = sorted(piece for _, hop in crossings for piece in hop.pieces)
         self.opportunities = [time for time, _ in pieces]
         self.used = [0, *accumulate(size for _, size in pieces)]
+
+    def _waits(self, hops: list[Hop], until: int) -> tuple[int, int, int]:
+        """Return the waits up to a time: of every packet, of those not dropped by then, and the number of these."""
+        every = kept = packets = 0
+        for hop in hops:
+            entered = hop.entered if hop.entered is not None else until
+            if entered > until or until == 0:
+                continue
+            left = self._began(hop) if hop.dropped is None else hop.dropped
+            wait = (until if left is None else min(left, until)) - entered
+            every += wait
+            if hop.dropped is None or hop.dropped > until:
+                kept += wait
+                packets += 1
+        return every, kept, packets
 
     def _began(self, hop: Hop) -> int | None:
         """Return when a packet gave up its place in the queue."""
@@ -165,6 +176,11 @@ class OfLink:
             now += change
         return max(most, now)
 
+    def _begun(self, times: Times) -> Times:
+        """Return the bytes of packets whose transmission has begun by each time."""
+        begun = np.searchsorted(np.array(self.started, dtype=np.int64), times, side="right")
+        return np.array(self.bytes, dtype=np.int64)[begun]
+
     def offered(self, trace: Trace, time: int) -> tuple[int, int]:
         """Return the bytes that have left at a trace's opportunities so far, and that could have left."""
         used = self.used[bisect_right(self.opportunities, time)]
@@ -172,9 +188,18 @@ class OfLink:
 
     def utilization(self) -> float:
         """Fraction of what could be sent: of time, weighted by the rate; for a trace, of its opportunities."""
+        if self.link.burst is not None:
+            begun = self._begun(np.array([self.since, self.end], dtype=np.int64))
+            offered = transmission_bytes(self.link.path[0][1], self.end)
+            offered -= transmission_bytes(self.link.path[0][1], self.since)
+            return float(begun[1] - (begun[0] if self.since else 0)) / offered
         if self.link.trace is None:
-            return float(self._utilizations(np.array([self.end], dtype=np.int64))[0])
+            times = [self.since, self.end] if self.since else [self.end]
+            return float(self._utilizations(np.array(times, dtype=np.int64))[-1])
         used, offered = self.offered(self.link.trace, self.end)
+        if self.since:
+            used_before, offered_before = self.offered(self.link.trace, self.since)
+            used, offered = used - used_before, offered - offered_before
         return used / offered if offered else 0.0
 
     def _utilizations(self, times: Times) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
@@ -192,7 +217,7 @@ class OfLink:
 
     def check_summary(self, said: dict[str, Any], findings: Findings) -> None:
         """Compare with the link's part of the summary."""
-        length = self.end
+        length = self.end - self.since
         made = {
             "rate_bps": self.link.at(self.end)[0],
             "utilization": self.utilization(),
@@ -202,7 +227,7 @@ class OfLink:
             "ce_marks": self.marks,
             "queue_mean_packets": self.wait / length,
             "queue_max_packets": self.most,
-            "queue_mean_s": self.wait_kept / SECOND / self.waited_for if self.waited_for else 0.0,
+            "queue_mean_s": max(self.wait_kept, 0) / SECOND / self.waited_for if self.waited_for > 0 else 0.0,
         }
         for what, value in made.items():
             _same(findings, f"link {self.link.name}", what, said.get(what), value)
@@ -217,7 +242,11 @@ class OfLink:
             "bytes": np.array(self.bytes, dtype=np.int64)[begun],
             "utilization": self._utilizations(times),
         }
-        if self.link.trace is not None:
+        if self.link.burst is not None:
+            offered = [transmission_bytes(self.link.path[0][1], int(time)) for time in times]
+            used = np.diff(made["bytes"], prepend=0)
+            made["utilization"] = used / np.maximum(np.diff(np.array(offered, dtype=np.int64), prepend=0), 1)
+        elif self.link.trace is not None:
             until = [self.offered(self.link.trace, int(time)) for time in times]
             used, offered = np.diff(np.array(until, dtype=np.int64).reshape(-1, 2), axis=0, prepend=0).T
             made["utilization"] = np.where(offered > 0, used / np.maximum(offered, 1), 0.0)
@@ -251,10 +280,10 @@ def _flow_summary(
     said: dict[str, Any],
     flow: Flow,
     keys: list[tuple[str, int | None]],
-    found: tuple[Lives, Replayed],
+    found: tuple[Lives, Replayed, int],
     findings: Findings,
 ) -> None:
-    lives, replayed = found
+    lives, replayed, since = found
     where = f"flow {flow.name}"
     data = "datagram" if flow.tcp is None else "data"
     sent = [packet for key in keys for packet in lives.sent.get(key, []) if packet.kind == data]
@@ -285,8 +314,12 @@ def _flow_summary(
     if flow.start_jitter:
         # A flow sends its first packet at its start.
         started = min((packet.sent for key in keys for packet in lives.sent.get(key, [])), default=lives.end)
+    late = [packet for packet in arrived if packet.delivered is not None and packet.delivered > since]
+    wire = sum(packet.delivered_size for packet in late)
+    payload = sum(packet.payload for packet in late)
+    size = payload if flow.tcp is None else size - sum(each.edge_before for each in held)
     if flow.short_connections:
-        _connection_rates(flow, (said, size, sum(packet.delivered_size for packet in arrived)), lives.end, findings)
+        _connection_rates(flow, (said, size, wire), (since, lives.end), findings)
         return
     if flow.tcp is not None and "size" in flow.traffic:
         _same(
@@ -302,12 +335,15 @@ def _flow_summary(
         _same(findings, where, "delivery_s", said.get("delivery_s"), made)
     elif flow.stop is not None and said.get("completion_s") is not None:
         completed = started + round(said["completion_s"] * SECOND)
+    started = max(started, since)
     span = (completed or lives.end) - started
-    for what, total in (("goodput_bps", size), ("throughput_bps", sum(packet.delivered_size for packet in arrived))):
+    for what, total in (("goodput_bps", size), ("throughput_bps", wire)):
         if flow.start_jitter and flow.tcp is None and span > 0:
             # A source of datagrams may send its first one some time after its start.
             most, least = (
-                total * 8 * SECOND / (end - since) for end in (span + started,) for since in (started, flow.start)
+                total * 8 * SECOND / (end - begun)
+                for end in (span + started,)
+                for begun in (started, max(flow.start, since))
             )
             if not least * (1 - RELATIVE) <= said.get(what, 0.0) <= most * (1 + RELATIVE):
                 findings.add(
@@ -323,11 +359,14 @@ def _after_its_end(sender: Sender | None, packet: Packet) -> bool:
     return gone is not None and packet.delivered is not None and packet.delivered >= gone
 
 
-def _connection_rates(flow: Flow, totals: tuple[dict[str, Any], int, int], end: int, findings: Findings) -> None:
+def _connection_rates(
+    flow: Flow, totals: tuple[dict[str, Any], int, int], times: tuple[int, int], findings: Findings
+) -> None:
     said, size, wire = totals
+    since, end = times
     if flow.start_jitter:
         return
-    span = min(flow.stop or end, end) - flow.start
+    span = min(flow.stop or end, end) - max(flow.start, since)
     for what, total in (("goodput_bps", size), ("throughput_bps", wire)):
         _same(findings, f"flow {flow.name}", what, said.get(what), total * 8 * SECOND / span if span > 0 else 0.0)
 

@@ -7,6 +7,7 @@ const ANSWERS: &[(&str, &str)] = &[
         "dctcp",
         "DCTCP is 'prague:pacing=false,virtual_rtt=0s', in a file { model = \"prague\", pacing = false, virtual_rtt = \"0 s\" }; it needs accurate ECN and marks",
     ),
+    ("linux", "the default of Linux is 'cubic'; its transport is the profile \"modern\""),
     ("tcpprague", "TCP Prague is 'prague'"),
     ("l4s", "the L4S algorithm is 'prague', its queue 'dualpi2'"),
     ("bbr", "versions 1 and 2 of BBR are not built in; 'bbr3' is version 3, another algorithm"),

@@ -150,6 +150,7 @@ fn value(kind: Kind, text: &str) -> Result<Value<'static>, String> {
             let bit = |word: &str| Ok::<u32, String>(1 << position(unquoted(word.trim()), words)?);
             Value::Several(list.split(',').map(bit).try_fold(0, |all, bit| Ok::<u32, String>(all | bit?))?)
         }
+        Kind::Counts => return Err(format!("'{text}' is a list of numbers, which only routers have")),
         Kind::OrWord(_, word) if text == word => Value::Choice(word),
         Kind::OrWord(kind, word) => {
             value(*kind, text).map_err(|message| format!("{message}, or '{word}'"))?

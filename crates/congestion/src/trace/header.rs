@@ -30,6 +30,8 @@ impl From<Value<'_>> for Setting {
             Value::Packets(packets) => Self::Number(6, packets),
             Value::Several(words) => Self::Number(7, words.into()),
             Value::Choice(word) => Self::Word(word.to_owned()),
+            // No algorithm has such a parameter.
+            Value::Counts(counts) => Self::Word(alloc::format!("{counts:?}")),
         }
     }
 }

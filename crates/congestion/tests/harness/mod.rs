@@ -120,7 +120,7 @@ pub fn set(selection: &mut Selection, parameter: &Parameter, choice: u8) {
         Kind::Packets => Value::Packets(number as u64),
         Kind::Choice(words) => Value::Choice(words[usize::from(choice) % words.len()]),
         Kind::OrWord(_, word) => Value::Choice(word),
-        Kind::Either(..) | Kind::Several(_) => return,
+        Kind::Either(..) | Kind::Several(_) | Kind::Counts => return,
     };
     let result = selection.set(parameter.name, value);
     assert_eq!(result, Ok(()), "{} = {value:?}", parameter.name);

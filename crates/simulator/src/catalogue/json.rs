@@ -3,7 +3,7 @@
 use super::total::{Combined, Kind, Total};
 use crate::record::connections::{ConnectionsSummary, SizeClass};
 use crate::record::series::{FlowSample, LinkSample, ModelSample, Quantity};
-use crate::record::summary::{DERIVED, FailureSummary, FlowSummary, LinkSummary, Summary};
+use crate::record::summary::{DERIVED, DelaySummary, FailureSummary, FlowSummary, LinkSummary, Summary};
 use crate::scenario::{KeyDefault, transport_defaults};
 use selfclock_congestion::Phase;
 use selfclock_congestion::quantity::{Dimension, Unit, Use};
@@ -20,6 +20,7 @@ pub fn json() -> Value {
     let totals = [
         ("SizeClass", SizeClass::TOTALS),
         ("ConnectionsSummary", ConnectionsSummary::TOTALS),
+        ("DelaySummary", DelaySummary::TOTALS),
         ("FailureSummary", FailureSummary::TOTALS),
         ("FlowSummary", FlowSummary::TOTALS),
         ("LinkSummary", LinkSummary::TOTALS),

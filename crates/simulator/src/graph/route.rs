@@ -3,6 +3,9 @@
 //! A route is the path with the least total propagation delay; of several, the one with the fewest
 //! hops; of several still, the one whose first link has the lowest index, then its second, and so
 //! on. So a route depends only on the network, never on the order of the flows.
+//!
+//! With equal-cost multipath (RFC 2992) each router spreads the flows over the links that begin
+//! such a path, by a hash of the flow.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,12 +23,51 @@ pub struct Edge {
     pub delay: Duration,
 }
 
+/// Choice among equal paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Routing {
+    /// The first.
+    #[default]
+    Shortest,
+    /// By a hash at each router.
+    EqualCost,
+}
+
+/// The way of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Route {
+    /// Indices of links.
+    pub links: Vec<usize>,
+    /// Whether another is as short.
+    pub has_equals: bool,
+}
+
+/// Number of the link, of `count`, that the route of this pair takes at a node: splitmix64 (Steele,
+/// Lea and Flood, OOPSLA 2014) of both numbers, 2^32 apart.
+fn hashed(pair: usize, node: usize, count: usize) -> usize {
+    let mut bits = ((pair as u64) << 32 | node as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    ((bits ^ bits >> 31) % count as u64) as usize
+}
+
 /// Total delay in picoseconds, then hops.
 type Distance = (u128, usize);
 
 const UNREACHABLE: Distance = (u128::MAX, usize::MAX);
 
-/// The route of every pair (from, to), as indices of links; `None` without one.
+/// The route of every pair (from, to), as indices of links; `None` without one. Of equal paths the
+/// first.
+///
+/// # Panics
+/// As [`routes_by`].
+pub fn routes(nodes: usize, edges: &[Edge], pairs: &[(usize, usize)]) -> Vec<Option<Vec<usize>>> {
+    let found = routes_by(Routing::Shortest, nodes, edges, pairs).into_iter();
+    found.map(|route| route.map(|route| route.links)).collect()
+}
+
+/// The route of every pair (from, to); `None` without one. With equal-cost routing the hash is that
+/// of the pair's index.
 ///
 /// A node with a single link has no choice, so a route between two hosts is that between the
 /// routers to which they are attached; one search per destination router serves every pair that
@@ -33,7 +75,12 @@ const UNREACHABLE: Distance = (u128::MAX, usize::MAX);
 ///
 /// # Panics
 /// If an edge or a pair names a node that is not below `nodes`.
-pub fn routes(nodes: usize, edges: &[Edge], pairs: &[(usize, usize)]) -> Vec<Option<Vec<usize>>> {
+pub fn routes_by(
+    routing: Routing,
+    nodes: usize,
+    edges: &[Edge],
+    pairs: &[(usize, usize)],
+) -> Vec<Option<Route>> {
     let graph = Graph::new(nodes, edges);
     let trunks: Vec<Trunk> = pairs.iter().map(|&(from, to)| graph.trunk(from, to)).collect();
     let mut order: Vec<usize> = (0..pairs.len()).collect();
@@ -46,7 +93,8 @@ pub fn routes(nodes: usize, edges: &[Edge], pairs: &[(usize, usize)]) -> Vec<Opt
         sources.dedup();
         let distances = graph.distances_to(trunks[group[0]].to, &sources);
         for &pair in group {
-            routes[pair] = graph.walk(&trunks[pair], &distances);
+            routes[pair] =
+                graph.walk(&trunks[pair], &distances, (routing == Routing::EqualCost).then_some(pair));
         }
     }
     routes
@@ -126,25 +174,29 @@ impl<'a> Graph<'a> {
         (far.0.saturating_add(self.edges[link].delay.picoseconds().into()), far.1.saturating_add(1))
     }
 
-    /// Walks from the near end, always along the lowest link on a shortest path. Each step has one
-    /// hop less to go.
-    fn walk(&self, trunk: &Trunk, distances: &[Distance]) -> Option<Vec<usize>> {
+    /// Walks from the near end along shortest paths: always along the lowest link, or that of the
+    /// hash. Each step has one hop less to go.
+    fn walk(&self, trunk: &Trunk, distances: &[Distance], hash: Option<usize>) -> Option<Route> {
         if distances[trunk.from] == UNREACHABLE {
             return None;
         }
         let mut route = Vec::from_iter(trunk.first);
+        let mut has_equals = false;
         let mut node = trunk.from;
         while node != trunk.to {
             let on_path = |&&link: &&usize| {
                 let far = distances[self.edges[link].to];
                 far != UNREACHABLE && self.across(link, far) == distances[node]
             };
-            let link = *self.out[node].iter().find(on_path)?;
+            let mut on_paths = self.out[node].iter().filter(on_path);
+            let count = on_paths.clone().count();
+            has_equals |= count > 1;
+            let link = *on_paths.nth(hash.map_or(0, |pair| hashed(pair, node, count.max(1))))?;
             route.push(link);
             node = self.edges[link].to;
         }
         route.extend(trunk.last);
-        Some(route)
+        Some(Route { links: route, has_equals })
     }
 }
 
@@ -190,6 +242,25 @@ mod tests {
     fn links_without_delay_make_no_loop() {
         let edges = [edge(0, 1, 0), edge(1, 0, 0), edge(1, 2, 0), edge(2, 1, 0), edge(2, 3, 0)];
         assert_eq!(route(4, &edges, 0, 3), Some(vec![0, 2, 4]));
+    }
+
+    /// Two pods of two routers across four cores, 1000 pairs: every path is a shortest one, each of
+    /// the four carries a quarter within four standard deviations, and the pairs alone decide.
+    #[test]
+    fn a_hash_spreads_pairs_over_equal_paths() {
+        let cores = 2..6;
+        let edges: Vec<Edge> = cores.clone().flat_map(|core| [edge(0, core, 1), edge(core, 1, 1)]).collect();
+        let pairs = vec![(0, 1); 1000];
+        let found = routes_by(Routing::EqualCost, 6, &edges, &pairs);
+        assert_eq!(found, routes_by(Routing::EqualCost, 6, &edges, &pairs));
+        let mut taken = [0_i32; 4];
+        for route in found.iter().flatten() {
+            assert!(route.has_equals && route.links[1] == route.links[0] + 1, "{route:?}");
+            taken[route.links[0] / 2] += 1;
+        }
+        assert!(taken.iter().all(|&count| (count - 250).abs() < 4 * 14), "{taken:?}");
+        let first = routes_by(Routing::Shortest, 6, &edges, &pairs[..1]);
+        assert_eq!(first, [Some(Route { links: vec![0, 1], has_equals: true })]);
     }
 
     proptest! {

@@ -133,9 +133,106 @@ pub fn parking_lot<W: Clone>(hops: usize, hop: &W, access: &W) -> Topology<W> {
     topology
 }
 
+/// The wires of a data centre.
+#[derive(Clone, Copy, Debug)]
+pub struct DataCenterWires<W> {
+    /// Between switches, each direction.
+    pub link: W,
+    /// From a host to its switch.
+    pub up: W,
+    /// From a switch to its host.
+    pub down: W,
+}
+
+impl<W: Clone> Topology<W> {
+    /// A host at a switch.
+    fn host(&mut self, number: usize, switch: usize, wires: &DataCenterWires<W>) {
+        let host = self.node(format!("host{number}"));
+        let [up, down] = link_names(None, &self.nodes[host].to_string(), &self.nodes[switch].to_string());
+        self.link(up, host, switch, &wires.up);
+        self.link(down, switch, host, &wires.down);
+    }
+}
+
+/// A fat tree of switches with `k` ports, an even number (Al-Fares, Loukissas and Vahdat, SIGCOMM
+/// 2008): `core1`..`core(k/2)²`; in pod P `agg-P-1`..`agg-P-k/2`, each linked to k/2 cores of its
+/// own, and `edge-P-1`..`edge-P-k/2`, each linked to all of these; `host1`.. in order of edges.
+pub fn fat_tree<W: Clone>(k: usize, wires: &DataCenterWires<W>) -> Topology<W> {
+    let half = k / 2;
+    let mut topology = Topology { nodes: Vec::new(), links: Vec::new() };
+    let cores: Vec<usize> = (1..=half * half).map(|core| topology.node(format!("core{core}"))).collect();
+    let mut hosts = 0;
+    for pod in 1..=k {
+        let aggregations: Vec<usize> =
+            (1..=half).map(|index| topology.node(format!("agg-{pod}-{index}"))).collect();
+        for (index, &aggregation) in aggregations.iter().enumerate() {
+            for &core in &cores[index * half..(index + 1) * half] {
+                topology.cable(aggregation, core, &wires.link);
+            }
+        }
+        for index in 1..=half {
+            let edge = topology.node(format!("edge-{pod}-{index}"));
+            for &aggregation in &aggregations {
+                topology.cable(edge, aggregation, &wires.link);
+            }
+            for _ in 0..half {
+                hosts += 1;
+                topology.host(hosts, edge, wires);
+            }
+        }
+    }
+    topology
+}
+
+/// `spine1`.., `leaf1`.., each leaf linked to each spine, and `hosts` hosts at each leaf, `host1`..
+/// in order of leaves.
+pub fn leaf_spine<W: Clone>(
+    leaves: usize,
+    spines: usize,
+    hosts: usize,
+    wires: &DataCenterWires<W>,
+) -> Topology<W> {
+    let mut topology = Topology { nodes: Vec::new(), links: Vec::new() };
+    let spines: Vec<usize> = (1..=spines).map(|spine| topology.node(format!("spine{spine}"))).collect();
+    for index in 0..leaves {
+        let leaf = topology.node(format!("leaf{}", index + 1));
+        for &spine in &spines {
+            topology.cable(leaf, spine, &wires.link);
+        }
+        for host in 1..=hosts {
+            topology.host(index * hosts + host, leaf, wires);
+        }
+    }
+    topology
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// "Figure 3: Simple fat-tree topology" of the paper, k = 4: 16 hosts, 20 switches with 4 ports
+    /// each, 48 cables, and each core reaches each pod once.
+    #[test]
+    fn a_fat_tree_is_that_of_its_paper() {
+        let wires = DataCenterWires { link: 'l', up: 'u', down: 'd' };
+        let topology = fat_tree(4, &wires);
+        let hosts = topology.nodes.iter().filter(|node| node.as_str().starts_with("host")).count();
+        assert_eq!((topology.nodes.len(), hosts, topology.links.len()), (36, 16, 96));
+        for (index, node) in topology.nodes.iter().enumerate() {
+            let ports = topology.links.iter().filter(|link| link.from == index).count();
+            assert_eq!(ports, if node.as_str().starts_with("host") { 1 } else { 4 }, "{node:?}");
+        }
+        let ends = ends(&topology);
+        for core in 1..=4 {
+            for pod in 1..=4 {
+                let to_pod = format!("agg-{pod}-");
+                let from = format!("core{core}");
+                assert_eq!(ends.iter().filter(|(_, a, b)| *a == from && b.starts_with(&to_pod)).count(), 1);
+            }
+        }
+        let small = leaf_spine(3, 2, 4, &wires);
+        assert_eq!((small.nodes.len(), small.links.len()), (2 + 3 + 12, 2 * (6 + 12)));
+    }
 
     fn ends<W>(topology: &Topology<W>) -> Vec<(&str, &str, &str)> {
         let node = |index: usize| topology.nodes[index].as_str();

@@ -94,11 +94,11 @@ impl Network {
         let sampling = Sampling::of(plan, end);
         let mut links: Vec<Link> = memory::vector(part.links.count(plan.links.len()));
         let held = part.links.members(plan.links.len());
-        links.extend(
-            held.enumerate().map(|(place, index)| {
-                Link::new(&plan.links[index], plan.seed, index, sampling).at_place(place)
-            }),
-        );
+        links.extend(held.enumerate().map(|(place, index)| {
+            Link::new(&plan.links[index], plan.seed, index, sampling)
+                .at_place(place)
+                .measured_from(plan.measure_from, plan.measure_delays)
+        }));
         let (routers, gates) = gate::mechanisms(plan);
         let (mut routes, flow_routes) = route_table::route_table(plan, &gates, hosts);
         part.restrict(&mut routes);

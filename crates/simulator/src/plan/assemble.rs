@@ -4,7 +4,7 @@ use selfclock_congestion::registry::Selection;
 use selfclock_congestion::units::{Bytes, Duration};
 
 use super::{Ecn, FlowPlan, LinkPlan, LinkSettings, PlanError, Protocol, QueueLimit, TcpPlan};
-use crate::graph::route::{Edge, routes};
+use crate::graph::route::{Edge, Routing, routes_by};
 use crate::graph::topology::{PlacedWire, Topology};
 use crate::shared::Shared;
 use crate::stack::UDP_HEADER;
@@ -55,21 +55,27 @@ pub struct Wire {
 ///
 /// # Errors
 /// A flow without a route, by its index.
-pub fn find_routes(topology: &Topology<Wire>, flows: &mut [FlowPlan]) -> Result<(), (usize, PlanError)> {
+pub fn find_routes(
+    topology: &Topology<Wire>,
+    routing: Routing,
+    flows: &mut [FlowPlan],
+) -> Result<(), (usize, PlanError)> {
     let edge = |link: &PlacedWire<Wire>| Edge { from: link.from, to: link.to, delay: link.wire.link.delay };
     let edges: Vec<Edge> = topology.links.iter().map(edge).collect();
     let pairs: Vec<(usize, usize)> =
         flows.iter().flat_map(|flow| [(flow.from, flow.to), (flow.to, flow.from)]).collect();
-    let mut found = routes(topology.nodes.len(), &edges, &pairs).into_iter();
+    let mut found = routes_by(routing, topology.nodes.len(), &edges, &pairs).into_iter();
     for (index, flow) in flows.iter_mut().enumerate() {
         let no_route = |from: usize, to: usize, acks| {
             let [from, to] = [from, to].map(|node| topology.nodes[node].to_string());
             (index, PlanError::NoRoute { from, to, acks })
         };
         let (forward, reverse) = (found.next().flatten(), found.next().flatten());
-        flow.forward = forward.ok_or_else(|| no_route(flow.from, flow.to, false))?;
+        let forward = forward.ok_or_else(|| no_route(flow.from, flow.to, false))?;
+        flow.passes_equals = forward.has_equals && routing == Routing::Shortest;
+        flow.forward = forward.links;
         if flow.protocol.answers() {
-            flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, true))?;
+            flow.reverse = reverse.ok_or_else(|| no_route(flow.to, flow.from, true))?.links;
         }
     }
     Ok(())

@@ -33,6 +33,7 @@ impl Plan {
             ("a run with a foreign stack", !self.has_foreign_stacks()),
             ("the seed", self.seed == other.seed),
             ("the duration", self.duration == other.duration),
+            ("what is measured", self.measured() == other.measured()),
             ("what is recorded", self.record == other.record),
             ("the number of flows or links", self.sizes() == other.sizes()),
             ("the network", is_same(&self.nodes, &other.nodes)),
@@ -53,6 +54,10 @@ impl Plan {
         Ok(until)
     }
 
+    fn measured(&self) -> (Time, bool) {
+        (self.measure_from, self.measure_delays)
+    }
+
     fn sizes(&self) -> (usize, usize) {
         (self.flows.len(), self.links.len())
     }
@@ -65,7 +70,14 @@ impl Plan {
             (place_of(flow), (!is_late).then_some(&flow.protocol))
         });
         let flows: Vec<_> = flows.collect();
-        let settings = (self.seed, self.duration, &self.record, &self.nodes, &self.routers, &self.groups);
+        let settings = (
+            self.seed,
+            (self.duration, self.measured()),
+            &self.record,
+            &self.nodes,
+            &self.routers,
+            &self.groups,
+        );
         format!("{settings:?}{links:?}{flows:?}")
     }
 }

@@ -73,6 +73,9 @@ pub enum PlanError {
     /// The run has no duration, or exceeds the range of times.
     #[error("a run takes some time, and at most 106 days")]
     Duration,
+    /// The time from which a run is measured is not before its end.
+    #[error("is not before the end of the run")]
+    MeasuresNothing,
     /// All samples of a series would be simultaneous.
     #[error("an interval must be above zero")]
     NoInterval,
@@ -123,6 +126,7 @@ impl PlanError {
             Self::NoEnd(_) => "in a graph a flow has no default",
             Self::Coalescing { .. } => "a host with coalescing can be the end of a route, not a stop on it",
             Self::StopsFirst => "stop must be later than start",
+            Self::MeasuresNothing => "must be earlier than duration",
             Self::Marks { accurate: true, .. } => "it takes ecn = \"accurate\" or \"off\"",
             Self::Marks { accurate: false, .. } => "it takes ecn = \"off\"",
             Self::GroupPaths => "write from and to, or hosts = 1 in a dumbbell",

@@ -21,6 +21,8 @@ pub struct FlowPlan {
     pub forward: Vec<usize>,
     /// Links that acknowledgements and replies take; empty for UDP.
     pub reverse: Vec<usize>,
+    /// Whether other paths are as short as the one that data takes because it is the first of them.
+    pub passes_equals: bool,
     /// When it starts.
     pub start: Time,
     /// An additional uniform random delay of the start, in [0, start_jitter).

@@ -4,7 +4,7 @@ use super::Name;
 use crate::delivery_trace::DeliveryTrace;
 use crate::queue::{DisciplinePlan, QueueLimit};
 use crate::shared::Shared;
-use selfclock_congestion::units::{Duration, Rate, Time};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
@@ -42,6 +42,11 @@ pub struct LinkSettings {
     pub rate: Rate,
     /// Trace of its transmission opportunities, in place of a rate.
     pub trace: Option<Arc<DeliveryTrace>>,
+    /// Size of the token bucket of a link that shapes with one, which fills at the rate and is full
+    /// at the beginning: as much leaves at the peak rate after a pause.
+    pub burst: Option<Bytes>,
+    /// Rate at which packets leave that have their tokens; all at once if `None`.
+    pub peak_rate: Option<Rate>,
     /// Propagation delay.
     pub delay: Duration,
     /// Limit of the queue.
@@ -88,6 +93,8 @@ impl LinkSettings {
         Self {
             rate,
             trace: None,
+            burst: None,
+            peak_rate: None,
             delay,
             queue: QueueLimit::Unlimited,
             discipline: DisciplinePlan::default(),
@@ -137,6 +144,18 @@ pub enum LossPlan {
         good_to_bad: f64,
         /// Probability to go from the bad to the good state.
         bad_to_good: f64,
+        /// Loss probability in the good state.
+        loss_good: f64,
+        /// Loss probability in the bad state.
+        loss_bad: f64,
+    },
+    /// The same chain in time: it stays in each state for an exponentially distributed time,
+    /// whatever is sent. It begins in the good state.
+    Bursts {
+        /// Mean time in the good state, above zero.
+        good: Duration,
+        /// Mean time in the bad state, above zero.
+        bad: Duration,
         /// Loss probability in the good state.
         loss_good: f64,
         /// Loss probability in the bad state.

@@ -52,6 +52,11 @@ pub struct Plan {
     pub seed: u64,
     /// When the run ends.
     pub duration: Duration,
+    /// Goodput, throughput, utilization and mean queues are those from this time on.
+    pub measure_from: Time,
+    /// Whether the one-way delay of each data packet and its wait at each link are measured, for
+    /// the quantiles of both.
+    pub measure_delays: bool,
     /// Names of the nodes.
     pub nodes: Shared<Vec<Name>>,
     /// One-way links.

@@ -1,5 +1,6 @@
 //! Data that applications send.
 
+use crate::packet::Codepoint;
 use selfclock_congestion::units::{Bytes, Rate, Time};
 use std::sync::Arc;
 
@@ -90,12 +91,19 @@ pub struct UdpPlan {
     pub rates: Vec<(Time, Rate)>,
     /// When packets leave.
     pub arrivals: Arrivals,
+    /// ECN field of its packets; the source does not respond to marks.
+    pub ecn: Codepoint,
 }
 
 impl UdpPlan {
     /// Packets of one size at one rate.
     pub fn steady(packet: Bytes, rate: Rate, arrivals: Arrivals) -> Self {
-        Self { packets: vec![(packet, 1.0)], rates: vec![(Time::ZERO, rate)], arrivals }
+        Self {
+            packets: vec![(packet, 1.0)],
+            rates: vec![(Time::ZERO, rate)],
+            arrivals,
+            ecn: Codepoint::NotEct,
+        }
     }
 }
 

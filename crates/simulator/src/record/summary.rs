@@ -95,6 +95,10 @@ totals! {
         /// Of a flow that is made of short connections, whose sums are in the fields above; null
         /// for others.
         connections: Option<ConnectionsSummary>,
+        /// One-way delays of its data packets, from the sender to the arrival of each at the
+        /// receiver; only in a run that measures them.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        delays: Option<DelaySummary> { omitted: true },
         /// Of a connection of a foreign stack that ended against its will: when and why. Others
         /// leave it out.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -110,8 +114,30 @@ totals! {
         reason: String,
     }
 
-    /// Totals of one link.
+    /// Times that packets took: one-way delays of a flow, waits of a link. Those of packets that
+    /// arrive from the time on from which the run is measured.
     #[derive(Clone, Debug, Serialize)]
+    pub struct DelaySummary {
+        /// Number of packets.
+        packets: u64 { word: "packets", heading: "Packets", short: "packets" },
+        /// Mean.
+        mean_s: f64 { unit: "ms", word: "mean", heading: "Mean {}", short: "{}\nmean" },
+        /// Smallest.
+        min_s: f64 { unit: "ms", word: "least", heading: "Min {}", short: "{}\nmin", spare: 2 },
+        /// Median; it and the other quantiles are good to 0.8 %, and closer where packets are many.
+        p50_s: f64 { unit: "ms", word: "50 %", heading: "50 % {}", short: "{}\n50 %" },
+        /// 95th percentile.
+        p95_s: f64 { unit: "ms", word: "95 %", heading: "95 % {}", short: "{}\n95 %" },
+        /// 99th percentile.
+        p99_s: f64 { unit: "ms", word: "99 %", heading: "99 % {}", short: "{}\n99 %" },
+        /// 99.9th percentile.
+        p999_s: f64 { unit: "ms", word: "99.9 %", heading: "99.9 % {}", short: "{}\n99.9 %", spare: 1 },
+        /// Largest.
+        max_s: f64 { unit: "ms", word: "most", heading: "Max {}", short: "{}\nmax" },
+    }
+
+    /// Totals of one link.
+    #[derive(Clone, Serialize)]
     pub struct LinkSummary {
         /// Name of the link.
         name: Name,
@@ -149,6 +175,10 @@ totals! {
         queue_mean_s: f64 {
             unit: "ms", word: "wait", heading: "Mean wait {}", short: "wait\n{}", combined: Some(Busiest),
         },
+        /// Waiting times of the packets transmitted, until the beginning of their transmission; only
+        /// in a run that measures delays.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        waits: Option<DelaySummary> { omitted: true },
     }
 }
 
@@ -183,8 +213,8 @@ pub const DERIVED: &[Total] = &[
     Total { unit: "s", word: "CPU", ..Total::new("cpu_s", "CPU time of the run.", f64::KIND) },
 ];
 
-/// As the derived one, but without the delivery, and a flow that has not failed says nothing of
-/// failures: fingerprints are made of this text, of what the sender sees, and a field that only
+/// As the derived one, but without delivery and delays, and a flow that has not failed says nothing
+/// of failures: fingerprints are made of this text, of what the sender sees, and a field that only
 /// foreign stacks have must not change all of them.
 impl fmt::Debug for FlowSummary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -210,5 +240,24 @@ impl fmt::Debug for FlowSummary {
             text.field("failure", failure);
         }
         text.finish()
+    }
+}
+
+/// As the derived one, but without the waits: fingerprints are made of this text.
+impl fmt::Debug for LinkSummary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("LinkSummary")
+            .field("name", &self.name)
+            .field("rate_bps", &self.rate_bps)
+            .field("utilization", &self.utilization)
+            .field("packets", &self.packets)
+            .field("bytes", &self.bytes)
+            .field("drops", &self.drops)
+            .field("ce_marks", &self.ce_marks)
+            .field("queue_mean_packets", &self.queue_mean_packets)
+            .field("queue_max_packets", &self.queue_max_packets)
+            .field("queue_mean_s", &self.queue_mean_s)
+            .finish()
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod ack_thinning;
 pub mod csfq;
+pub mod ecn_rewriting;
 pub mod ficcrd;
 pub mod forwarding_limit;
 pub mod loss;
@@ -87,6 +88,7 @@ mechanisms! {
     loss::LossOfKinds,
     reordering::Reordering,
     tampering::Tampering,
+    ecn_rewriting::EcnRewriting,
     ficcrd::Ficcrd,
     xcp::Xcp,
     csfq::Csfq,

@@ -4,7 +4,7 @@ use super::error::{Problem, allowed};
 use super::reader::{FromItem, Item, KeySchema, missing, quantity_schema, table_schema};
 
 use crate::named::{Contradiction, Named};
-use selfclock_congestion::parameter::{ABOVE_ZERO, Kind, Parameter, ParameterError, Value};
+use selfclock_congestion::parameter::{ABOVE_ZERO, Counts, Kind, Parameter, ParameterError, Value};
 use selfclock_congestion::quantity::{Dimension, Quantity};
 use serde_json::{Value as Json, json};
 
@@ -88,7 +88,9 @@ fn dimensions(kind: Kind) -> Vec<Dimension> {
         Kind::Packets => vec![Dimension::Packets],
         Kind::OrWord(kind, _) => dimensions(*kind),
         Kind::Either(one, other) => [dimensions(*one), dimensions(*other)].concat(),
-        Kind::Switch | Kind::Number | Kind::Count | Kind::Choice(_) | Kind::Several(_) => Vec::new(),
+        Kind::Switch | Kind::Number | Kind::Count | Kind::Choice(_) | Kind::Several(_) | Kind::Counts => {
+            Vec::new()
+        }
     }
 }
 
@@ -112,6 +114,15 @@ pub fn read_value<'a>(kind: Kind, item: &Item<'a>) -> Result<Value<'a>, Problem>
             Value::Several(
                 chosen.map(|item| Ok(1 << position(&item, words)?)).try_fold(0, |all, bit| Ok(all | bit?))?,
             )
+        }
+        Kind::Counts => {
+            let numbers = item.array("an array")?.into_iter();
+            let numbers: Vec<u32> = numbers
+                .map(|item| Ok(item.integer(1, u32::MAX.into())? as u32))
+                .collect::<Result<_, Problem>>()?;
+            let counts = Counts::new(&numbers).filter(|_| !numbers.is_empty());
+            let help = format!("such as [14, 26, 28], at most {} numbers", Counts::MOST);
+            Value::Counts(counts.ok_or_else(|| item.place.problem("not a list in ascending order", help))?)
         }
         Kind::OrWord(_, word) if item.is_word(word) => Value::Choice(word),
         Kind::OrWord(kind, word) => {
@@ -144,6 +155,9 @@ pub fn value_schema(parameter: &Parameter) -> Json {
         }
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Several(words) => json!({ "type": "array", "items": { "enum": words }, "minItems": 1 }),
+        Kind::Counts => json!({
+            "type": "array", "minItems": 1, "maxItems": Counts::MOST, "items": { "type": "integer", "minimum": 1 },
+        }),
         Kind::OrWord(kind, word) => {
             json!({ "anyOf": [{ "const": word }, value_schema(&Parameter { kind: *kind, ..*parameter })] })
         }

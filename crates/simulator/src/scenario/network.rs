@@ -40,7 +40,7 @@ fn link(plan: &Plan, index: usize) -> Value {
         "limit_bytes": bytes,
         "discipline": link.discipline.entry().name,
         "marks": link.discipline.marks(),
-        "constant": link.changes.is_empty() && link.trace.is_none(),
+        "constant": link.changes.is_empty() && link.trace.is_none() && link.burst.is_none(),
         "trace": link.trace.is_some(),
         "jitter_s": link.jitter.seconds(),
         "changes": changes.collect::<Vec<_>>(),

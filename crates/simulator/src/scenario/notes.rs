@@ -19,7 +19,17 @@ const CLASSIC: [&str; 3] = ["red", "pie", "codel"];
 /// Notes on settings whose results may surprise: one sentence each.
 pub fn notes(plan: &Plan) -> Vec<String> {
     let mut notes = Notes::default();
+    let passes_equals = plan.flows.iter().any(|flow| flow.passes_equals);
+    let idle = if passes_equals { with_idle_links(plan) } else { Vec::new() };
     for flow in plan.flows.iter() {
+        if flow.passes_equals && flow.forward.iter().skip(1).any(|&link| idle[plan.links[link].from]) {
+            notes.add(
+                "flow",
+                &flow.name,
+                "takes the first of several equal paths, and others are idle: routing = \"ecmp\" in the network \
+                 spreads flows over them, and a flow's route chooses one",
+            );
+        }
         flow_notes(plan, flow, &mut notes);
     }
     for link in plan.links.iter() {
@@ -111,6 +121,21 @@ fn flow_notes(plan: &Plan, flow: &FlowPlan, notes: &mut Notes) {
     }
 }
 
+/// Routers from which an idle link leads to another router.
+fn with_idle_links(plan: &Plan) -> Vec<bool> {
+    let mut used = vec![false; plan.links.len()];
+    for flow in plan.flows.iter() {
+        flow.forward.iter().chain(&flow.reverse).for_each(|&link| used[link] = true);
+    }
+    let mut leaving = vec![0_usize; plan.nodes.len()];
+    plan.links.iter().for_each(|link| leaving[link.from] += 1);
+    let mut found = vec![false; plan.nodes.len()];
+    for (link, used) in plan.links.iter().zip(used) {
+        found[link.from] |= !used && leaving[link.to] > 1;
+    }
+    found
+}
+
 /// The largest autotuned window of a bulk flow, and the volume that it needs if that is more, both
 /// MiB: the BDP, and twice that where packets are lost on the way, because what follows a hole
 /// waits at the receiver until it is filled.
@@ -151,7 +176,8 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
     let certain = match link.loss {
         LossPlan::None => false,
         LossPlan::Bernoulli(probability) => probability >= 1.0,
-        LossPlan::GilbertElliott { loss_good, loss_bad, .. } => loss_good >= 1.0 && loss_bad >= 1.0,
+        LossPlan::GilbertElliott { loss_good, loss_bad, .. }
+        | LossPlan::Bursts { loss_good, loss_bad, .. } => loss_good >= 1.0 && loss_bad >= 1.0,
     };
     if certain {
         notes.add("link", &link.name, "loses every packet");
@@ -159,6 +185,15 @@ fn link_notes(plan: &Plan, link: &LinkPlan, notes: &mut Notes) {
     let index = plan.links.iter().position(|other| std::ptr::eq(other, link)).unwrap_or(usize::MAX);
     if let Some(note) = inert_discipline(plan, link, index) {
         notes.add("link", &link.name, note);
+    }
+    if let (Some(burst), Some(packet)) = (link.burst, largest_packet(plan, index))
+        && burst < packet
+    {
+        notes.add(
+            "link",
+            &link.name,
+            "its burst is smaller than a packet, each of which waits for its tokens",
+        );
     }
     let QueueLimit::Bytes(limit) = link.queue else { return };
     if largest_packet(plan, index).is_some_and(|packet| limit < packet) {

@@ -67,7 +67,7 @@ pub(super) fn tcp_ends(
     let control_seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
     let mut sender = Sender::new(number, routes, tcp, (start, flow.stop), control_seed, sampling);
     sender.limit_in_flight(runaway::most_in_flight(plan, flow));
-    (sender, Receiver::new(number, routes, tcp))
+    (sender, Receiver::new(number, routes, tcp).observed(plan.measure_from, plan.measure_delays))
 }
 
 /// The ends of a flow of the plan, without the timer that begins it.
@@ -91,12 +91,13 @@ pub(super) fn ends(
         }
         Protocol::Udp(udp) => {
             let source = UdpSource::new(number, routes.forward, udp, plan.seed, flow.stop);
-            (SendingEnd::Udp(source), ReceivingEnd::Udp(UdpSink::default()))
+            (SendingEnd::Udp(source), ReceivingEnd::Udp(UdpSink::new(plan.measure_from, plan.measure_delays)))
         }
         Protocol::Stack(stack) => {
             let seed = Stream::new(plan.seed, Purpose::FlowControl, index).bits();
             let times = (start, flow.stop);
             let (sender, receiver) = foreign::ends(stack, (number, routes), times, seed, sampling);
+            let receiver = receiver.observed(plan.measure_from, plan.measure_delays);
             (SendingEnd::Stack(Box::new(sender)), ReceivingEnd::Stack(Box::new(receiver)))
         }
     }

@@ -99,7 +99,7 @@ impl Simulation {
             }
         }
         let end = Time::ZERO + plan.duration;
-        let connections = Connections::new(plan.flows.len());
+        let connections = Connections::new(plan.flows.len(), (plan.measure_from, plan.measure_delays));
         let groups = Groups::new(plan.flows.len(), &plan.groups);
         let plan = plan.clone();
         Self {

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::measured::Delays;
 use super::rtt_histogram::RttHistogram;
 use super::sender::SenderTotals;
 use super::{Context, Receiver, Sender};
@@ -43,6 +44,10 @@ pub struct ConnectionTotals {
     pub delivered_bytes: u64,
     /// Wire bytes that arrived.
     pub arrived_bytes: u64,
+    /// The part of both that arrived since the run is measured.
+    pub measured: (u64, u64),
+    /// One-way delays of the segments, if measured.
+    pub delays: Option<Delays>,
     /// Smallest round-trip sample.
     pub minimum_rtt: Option<Duration>,
     /// Round-trip samples.
@@ -60,6 +65,11 @@ impl ConnectionTotals {
         self.delivered_segments += receiver.delivered_segments();
         self.delivered_bytes += receiver.delivered_bytes();
         self.arrived_bytes += receiver.arrived_bytes();
+        let (payload, wire) = receiver.measured();
+        self.measured = (self.measured.0 + payload, self.measured.1 + wire);
+        if let Some(delays) = receiver.delays() {
+            self.delays.get_or_insert_default().merge(delays);
+        }
         self.minimum_rtt = [self.minimum_rtt, sender.minimum_rtt()].into_iter().flatten().min();
         self.rtt_samples.merge(sender.rtt_samples());
     }
@@ -130,17 +140,21 @@ pub struct Connections {
     totals: BTreeMap<u32, ConnectionTotals>,
     /// The first failed algorithm of an ended connection, and its flow.
     failure: Option<(u32, Failure)>,
+    /// From when, and whether with one-way delays.
+    measured: (Time, bool),
 }
 
 impl Connections {
-    /// No connections yet, in a simulation of this number of flows.
-    pub fn new(flows: usize) -> Self {
+    /// No connections yet, in a simulation of this number of flows that is measured from this time
+    /// on, with one-way delays or without.
+    pub fn new(flows: usize, measured: (Time, bool)) -> Self {
         Self {
             first: flows as u32,
             connections: Vec::new(),
             records: Vec::new(),
             totals: BTreeMap::new(),
             failure: None,
+            measured,
         }
     }
 
@@ -152,6 +166,7 @@ impl Connections {
         sender.limit_in_flight(source.most_in_flight);
         sender.schedule_start(context, start);
         let receiver = Receiver::new(number, source.routes, &source.tcp);
+        let receiver = receiver.observed(self.measured.0, self.measured.1);
         if let Some(recorder) = &mut context.network.recorder {
             recorder.on_connection_start(source.flow);
         }

@@ -2,6 +2,7 @@
 //! the clock.
 
 use super::Context;
+use super::measured::{self, Delays, Observer};
 use super::rtt_histogram::RttHistogram;
 use super::udp::UDP_HEADER;
 use crate::engine::{Target, Timer};
@@ -189,8 +190,10 @@ pub fn ends(
         next_sample: sampling.map_or(Time::NEVER, |sampling| Time::ZERO + sampling.interval),
         interval: sampling.map_or(Duration::ZERO, |sampling| sampling.interval),
     };
-    let receiver =
-        StackReceiver { end: end(receiver, routes.reverse, PacketKind::Reply, Target::DelayedAck(flow)) };
+    let receiver = StackReceiver {
+        end: end(receiver, routes.reverse, PacketKind::Reply, Target::DelayedAck(flow)),
+        observer: None,
+    };
     (sender, receiver)
 }
 
@@ -334,11 +337,34 @@ impl StackSender {
 #[derive(Clone, Debug)]
 pub struct StackReceiver {
     end: End,
+    /// If the run is not measured from its beginning, or with delays.
+    observer: Option<Box<Observer>>,
 }
 
 impl StackReceiver {
+    /// The same, measured from this time of the run on, with one-way delays or without.
+    pub fn observed(self, from: Time, delays: bool) -> Self {
+        Self { observer: Observer::new(from, delays), ..self }
+    }
+
+    /// One-way delays of its datagrams, if measured.
+    pub fn delays(&self) -> Option<&Delays> {
+        self.observer.as_ref()?.delays()
+    }
+
+    /// Bytes that the application has read, and wire bytes that arrived, since the run is measured.
+    pub fn measured(&self) -> (u64, u64) {
+        measured::since(self.observer.as_deref(), (self.read(), self.arrived().wire_bytes))
+    }
+
     /// A datagram has arrived.
     pub fn on_packet(&mut self, context: &mut Context<'_>, packet: &Packet) {
+        if self.observer.as_ref().is_some_and(|observer| observer.is_attentive()) {
+            let (read, wire) = (self.read(), self.arrived().wire_bytes);
+            if let Some(observer) = &mut self.observer {
+                observer.note((packet.sent, context.now), read, wire);
+            }
+        }
         self.end.receive(context, packet);
         self.take_secrets(context);
         self.end.send(context, Time::NEVER);

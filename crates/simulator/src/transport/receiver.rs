@@ -1,5 +1,6 @@
 //! A TCP receiver: reassembly and ACK policy.
 
+use super::measured::{self, Delays, Observer};
 use super::misbehaviour::Misbehaviour;
 use super::quick_acks::{self, QuickAcks};
 use super::reassembly::{Arrival, Reassembly};
@@ -61,6 +62,8 @@ pub struct Receiver {
     syn_ack_flags: Flags,
     /// The window grows, and beside accurate ECN feedback there is room for it only out of line.
     shows_window_out_of_line: bool,
+    /// If the run is not measured from its beginning, or with delays.
+    observer: Option<Box<Observer>>,
 }
 
 impl Receiver {
@@ -102,7 +105,24 @@ impl Receiver {
             window: AdvertisedWindow::new(transport),
             syn_ack_flags: shown.with(transport.ecn.codepoint_of_handshake(plan.control.marks())),
             shows_window_out_of_line: grows && accurate,
+            observer: None,
         }
+    }
+
+    /// The same, measured from this time of the run on, with one-way delays or without.
+    pub fn observed(self, from: Time, delays: bool) -> Self {
+        Self { observer: Observer::new(from, delays), ..self }
+    }
+
+    /// One-way delays of its segments, if measured.
+    pub fn delays(&self) -> Option<&Delays> {
+        self.observer.as_ref()?.delays()
+    }
+
+    /// Bytes delivered in order to the application, and wire bytes that arrived, since the run is
+    /// measured.
+    pub fn measured(&self) -> (u64, u64) {
+        measured::since(self.observer.as_deref(), (self.delivered_bytes(), self.arrived_bytes))
     }
 
     /// Bytes delivered in order to the application.
@@ -185,6 +205,9 @@ impl Receiver {
         option: Option<PeerOption>,
     ) {
         self.last_stamp = stamp;
+        if let Some(observer) = &mut self.observer {
+            observer.note((packet.sent, context.now), self.reassembly.next(), self.arrived_bytes);
+        }
         self.arrived_bytes += u64::from(packet.size);
         // "If SEG.TSval >= TS.Recent and SEG.SEQ <= Last.ACK.sent" (RFC 7323, section 4.3): the
         // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
@@ -329,6 +352,7 @@ impl Receiver {
             && !self.reassembly.has_gap()
             && self.ecn == Ecn::Off
             && self.misbehaviour.is_none()
+            && self.observer.as_ref().is_none_or(|observer| !observer.is_attentive())
             && self.partner.is_none();
         let options = if self.timestamps { TIMESTAMPS_OPTION } else { 0 };
         alike.then(|| (self.packet(Time::ZERO, PacketKind::Ack, Time::NEVER, options, NO_EXTRA), left))

@@ -35,6 +35,13 @@ fn middle_of(bin: usize) -> f64 {
     ((1_u64 << BINS_PER_OCTAVE_LOG2) as f64 + within as f64 + 0.5) * width
 }
 
+fn low_end_of(bin: usize) -> f64 {
+    let octave = (bin >> BINS_PER_OCTAVE_LOG2) as u32;
+    let within = bin & ((1 << BINS_PER_OCTAVE_LOG2) - 1);
+    let width = (1_u64 << (octave - BINS_PER_OCTAVE_LOG2)) as f64;
+    ((1_u64 << BINS_PER_OCTAVE_LOG2) as f64 + within as f64) * width
+}
+
 impl RttHistogram {
     /// Adds a sample.
     #[inline]
@@ -93,6 +100,29 @@ impl RttHistogram {
     /// Mean of the samples, s.
     pub fn mean_seconds(&self) -> Option<f64> {
         (self.total > 0).then(|| { self.sum.0 } as f64 / self.total as f64 / PICOSECONDS_PER_SECOND as f64)
+    }
+
+    /// Number of samples.
+    pub fn samples(&self) -> u64 {
+        self.total
+    }
+
+    /// The same as [`Self::quantile_seconds`], as if the samples of a bin were spread evenly over
+    /// it: closer where many samples lie; 0 without any.
+    pub fn interpolated_seconds(&self, fraction: f64) -> f64 {
+        let wanted = fraction * self.total as f64;
+        let mut below = 0.0;
+        for (index, &count) in self.counts.iter().enumerate() {
+            let count = f64::from(count);
+            if count > 0.0 && below + count >= wanted {
+                let bin = self.first_bin + index;
+                let half = middle_of(bin) - low_end_of(bin);
+                let value = low_end_of(bin) + 2.0 * half * ((wanted - below) / count).clamp(0.0, 1.0);
+                return value / PICOSECONDS_PER_SECOND as f64;
+            }
+            below += count;
+        }
+        0.0
     }
 
     /// The value below which this fraction of the samples lies, s; within 0.8 %.

@@ -1,6 +1,7 @@
 //! UDP endpoints: a source without congestion control, and a counting sink.
 
 use super::Context;
+use super::measured::{self, Delays, Observer};
 use crate::engine::random::Purpose;
 use crate::engine::{EventQueue, Stream, Target};
 use crate::packet::{Flags, NO_EXTRA, Packet, PacketKind};
@@ -66,7 +67,7 @@ impl UdpSource {
                 payload: 0,
                 size: 0,
                 kind: PacketKind::Datagram,
-                flags: Flags::NONE,
+                flags: Flags::NONE.with_codepoint(plan.ecn),
                 extra: NO_EXTRA,
                 number: 0,
             }),
@@ -209,12 +210,31 @@ pub struct UdpSink {
     pub payload_bytes: u64,
     /// Their bytes on the wire.
     pub wire_bytes: u64,
+    observer: Option<Box<Observer>>,
 }
 
 impl UdpSink {
+    /// A sink of a run that is measured from this time on, with one-way delays or without.
+    pub fn new(measure_from: Time, delays: bool) -> Self {
+        Self { observer: Observer::new(measure_from, delays), ..Self::default() }
+    }
+
+    /// One-way delays, if measured.
+    pub fn delays(&self) -> Option<&Delays> {
+        self.observer.as_ref()?.delays()
+    }
+
+    /// Payload and wire bytes since the run is measured.
+    pub fn measured(&self) -> (u64, u64) {
+        measured::since(self.observer.as_deref(), (self.payload_bytes, self.wire_bytes))
+    }
+
     /// A datagram has arrived.
     #[inline]
     pub fn on_packet(&mut self, packet: &Packet) {
+        if let Some(observer) = &mut self.observer {
+            observer.note((packet.sent, packet.arrival), self.payload_bytes, self.wire_bytes);
+        }
         self.packets += 1;
         self.payload_bytes += u64::from(packet.payload);
         self.wire_bytes += u64::from(packet.size);

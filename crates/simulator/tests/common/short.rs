@@ -229,7 +229,12 @@ fn others(entry: &Entry, parameter: &Parameter) -> Vec<String> {
             words.iter().filter(|word| **word != parameter.default).map(|word| format!("{word:?}")).collect()
         }
         Kind::Number => vec![number(parameter.default, 1.0).to_string()],
-        Kind::Count | Kind::Packets | Kind::OrWord(..) | Kind::Either(..) | Kind::Several(_) => {
+        Kind::Count
+        | Kind::Packets
+        | Kind::OrWord(..)
+        | Kind::Either(..)
+        | Kind::Several(_)
+        | Kind::Counts => {
             unreachable!("no algorithm has a parameter of this kind")
         }
         // The defaults are unknown rates.

@@ -1,6 +1,7 @@
 //! Imperfections of some links' wires: loss, jitter, a limit on what is on its way, changes of the
-//! path, and transmission at the opportunities of a delivery trace.
+//! path, transmission at the opportunities of a delivery trace or with the tokens of a bucket.
 
+use super::bucket::Bucket;
 use super::change::Changes;
 use super::loss::Loss;
 use super::{Entrance, Link, Rare, places};
@@ -27,6 +28,8 @@ pub(super) struct Imperfections {
     pub changes: Option<Changes>,
     /// Its opportunities, if it follows a trace.
     pub server: Option<Server>,
+    /// Its token bucket, if it shapes with one.
+    pub bucket: Option<Bucket>,
     /// With a trace: whether a packet keeps its place in a drop-tail queue until its last byte has
     /// left, instead of its first.
     in_system: bool,
@@ -45,6 +48,7 @@ impl Imperfections {
             arrivals: Ring::default(),
             changes: (!plan.changes.is_empty()).then(|| Changes::new(plan)),
             server: plan.trace.clone().map(Server::new),
+            bucket: Bucket::new(plan),
             in_system: plan.counts_packet_in_service,
         };
         let has_any = !(own.only_delays() && own.jitter.is_zero());
@@ -57,6 +61,7 @@ impl Imperfections {
         self.loss.is_none()
             && self.next_change() == Time::NEVER
             && self.server.is_none()
+            && self.bucket.is_none()
             && self.total_limit.is_none()
             && self.losses.is_empty()
     }
@@ -64,7 +69,7 @@ impl Imperfections {
     /// Whether the next packet, whose transmission ends at `end`, is lost on the wire.
     #[inline]
     pub fn loses(&mut self, end: Time) -> bool {
-        let is_lost = self.loss.as_mut().is_some_and(Loss::strikes);
+        let is_lost = self.loss.as_mut().is_some_and(|loss| loss.strikes(end));
         if is_lost {
             self.losses.push(end);
         }

@@ -53,10 +53,11 @@ impl Link {
         packet: &mut Packet,
         samples: &mut Rows<LinkSample>,
     ) -> Option<Option<Time>> {
-        let Rare { imperfections: None, managed: Some(managed), .. } = self.rare.as_deref()? else {
+        let rare = self.rare.as_deref()?;
+        let Rare { imperfections: None, managed: Some(managed), .. } = rare else {
             return None;
         };
-        if !managed.is_empty() || self.free_at > now && !managed.decides {
+        if rare.measures_waits() || !managed.is_empty() || self.free_at > now && !managed.decides {
             return None;
         }
         self.catch_up(now, samples);
@@ -126,6 +127,8 @@ impl Link {
     ) -> Option<Packet> {
         self.catch_up(now, samples);
         self.sample_before(now, samples);
-        self.managed_mut()?.dequeue(now)
+        let packet = self.managed_mut()?.dequeue(now)?;
+        self.note_wait(packet.arrival, now);
+        Some(packet)
     }
 }

@@ -9,10 +9,12 @@
 //! [`batch`] one for many packets at once, each with the test that proves it equal.
 
 mod batch;
+mod bucket;
 mod change;
 mod imperfection;
 mod loss;
 mod managed;
+mod measure;
 mod series;
 mod shortcut;
 
@@ -26,7 +28,9 @@ use crate::record::summary::LinkSummary;
 use crate::router::mechanism::Waiting;
 use crate::shared::{Name, Shared};
 use imperfection::Imperfections;
-use selfclock_congestion::units::{Bytes, Duration, PICOSECONDS_PER_SECOND, Rate, Time};
+use measure::Measured;
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
+use series::part;
 
 /// Times and durations below this add up, four at a time, to less than [`Time::NEVER`]: a month.
 const NEAR: u64 = 1 << 61;
@@ -134,6 +138,8 @@ struct Rare {
     marks: u64,
     /// With a trace: bytes offered up to the previous sample.
     offered_before: u64,
+    /// If it is not measured from the beginning.
+    measured: Option<Box<Measured>>,
 }
 
 impl Link {
@@ -235,10 +241,14 @@ impl Link {
             self.rare().drops += 1;
             return Passage::Dropped;
         }
-        let has_trace = self.imperfections().is_some_and(|own| own.server.is_some());
+        let (has_trace, has_bucket) =
+            self.imperfections().map_or((false, false), |own| (own.server.is_some(), own.bucket.is_some()));
         let entrance = if has_trace {
             let entrance = self.enter_with_trace(now, size);
             entrance.inspect(|entrance| self.reach(entrance.start))
+        } else if has_bucket {
+            self.reach(self.free_at.max(now));
+            self.enter_bucket(now, size)
         } else {
             self.reach(self.free_at.max(now));
             self.enter(now, size)
@@ -247,6 +257,9 @@ impl Link {
             self.rare().drops += 1;
             return Passage::Dropped;
         };
+        if self.managed().is_none() {
+            self.note_wait(now, start);
+        }
         let arrival = end + self.delay;
         let Some(Rare { imperfections: Some(own), drops, .. }) = self.rare.as_deref_mut() else {
             return Passage::Crosses { start, arrival, above };
@@ -446,26 +459,20 @@ impl Link {
         self.count_recent();
         self.count_losses(end);
         self.reach(end);
-        let (totals, waited, dropped, most_waiting) = self.totals_at(end);
-        // Accepted and not dropped from the queue: a managed queue counts departures, and packets
-        // that wait at the end are added; a drop-tail queue counts arrivals.
-        let waiting = self.managed().map_or(0, |managed| managed.work.backlog.packets);
-        let counted = self.totals.counted + waiting;
-        let before = packet_order(index, 0);
+        let (until, totals, most_waiting) = self.progress_at(end);
+        let before = self.measured_before(index);
         LinkSummary {
             name: name.clone(),
             rate_bps: self.rate(end).bits_per_second(),
-            utilization: self.utilization(totals.busy, end),
-            packets: totals.counted - before,
+            utilization: self.utilization(&before, &until),
+            packets: totals.counted - packet_order(index, 0),
             bytes: totals.accepted_bytes,
             drops: self.drops(),
             ce_marks: self.marked(),
-            queue_mean_packets: (waited + dropped) as f64 / end.picoseconds() as f64,
+            queue_mean_packets: until.mean_waiting(&before),
             queue_max_packets: most_waiting,
-            queue_mean_s: match counted - before {
-                0 => 0.0,
-                accepted => waited as f64 / PICOSECONDS_PER_SECOND as f64 / accepted as f64,
-            },
+            queue_mean_s: until.mean_wait(&before),
+            waits: self.waits(),
         }
     }
 

@@ -25,6 +25,19 @@ impl Link {
             self.reach(time);
             self.update_until(time);
             self.queue.serve_until(time);
+            let measures_at = self.measures_at();
+            if measures_at == Some(time) {
+                self.begin_measurement(time);
+            }
+            // Both are due at once only by chance.
+            let next = next_multiple(time, interval);
+            self.next_sample = match measures_at {
+                Some(from) if from > time => next.min(from),
+                _ => next,
+            };
+            if !is_multiple(time, interval) {
+                continue;
+            }
             // Everything accepted so far is transmitted without a pause until `free_at`.
             let busy = self.totals.busy.saturating_sub(self.free_at.since(time).picoseconds());
             let before = self.busy_before;
@@ -33,7 +46,10 @@ impl Link {
                     let utilization = part(busy - before, interval.picoseconds());
                     Sampled { busy, utilization, held: 0, drops: 0 }
                 }
-                Some(rare) => rare.sample((before, busy), time, interval),
+                Some(rare) => {
+                    let begun = self.totals.accepted_bytes - self.queue.bytes();
+                    rare.sample((before, busy, begun), time, interval)
+                }
             };
             let sample = LinkSample {
                 queue_packets: self.queue.packets() + held,
@@ -43,28 +59,24 @@ impl Link {
             };
             samples.put(time, self.place as usize, sample);
             self.busy_before = busy;
-            self.next_sample = time + interval;
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
+}
 
-    /// Utilization of a run that ends at `end`, of which the transmitter was busy for `busy` ps.
-    pub(super) fn utilization(&self, busy: u64, end: Time) -> f64 {
-        let own = self.imperfections();
-        if let Some(server) = own.and_then(|own| own.server.as_ref()) {
-            let (used, offered) = server.used_and_offered_until(end);
-            return part(used, offered);
-        }
-        match self.changes() {
-            Some(changes) => changes.utilization((Time::ZERO, 0), (end, busy)),
-            None => part(busy, end.picoseconds()),
-        }
-    }
+/// Whether a sample is due at this time.
+fn is_multiple(time: Time, interval: Duration) -> bool {
+    !interval.is_zero() && time == Time::ZERO + interval.times(time.ticks(interval))
+}
+
+/// The first sample after this time; [`Time::NEVER`] without samples.
+fn next_multiple(time: Time, interval: Duration) -> Time {
+    if interval.is_zero() { Time::NEVER } else { Time::ZERO + interval.times(time.ticks(interval) + 1) }
 }
 
 /// Inputs of a sample from a link's rarely used parts.
 struct Sampled {
-    /// Transmission time used so far, ps; with a trace, bytes.
+    /// Transmission time used so far, ps; with a trace or a bucket, bytes.
     busy: u64,
     /// The part used of what could be sent since the previous sample.
     utilization: f64,
@@ -75,8 +87,8 @@ struct Sampled {
 
 impl Rare {
     /// A sample at this time, of a link whose transmitter was busy for `busy` ps, `before` at the
-    /// previous one.
-    fn sample(&mut self, (before, busy): (u64, u64), time: Time, interval: Duration) -> Sampled {
+    /// previous one, and has begun to send `begun` bytes.
+    fn sample(&mut self, (before, busy, begun): (u64, u64, u64), time: Time, interval: Duration) -> Sampled {
         let held = self.managed.as_ref().map_or(0, |managed| managed.work.backlog.packets);
         let Some(own) = &mut self.imperfections else {
             let utilization = part(busy - before, interval.picoseconds());
@@ -89,6 +101,10 @@ impl Rare {
             let offered = offered - std::mem::replace(&mut self.offered_before, offered);
             busy = used;
             part(used - before, offered)
+        } else if let Some(bucket) = &own.bucket {
+            busy = begun;
+            let offered = bucket.offered_until(time);
+            part(busy - before, offered - std::mem::replace(&mut self.offered_before, offered))
         } else if let Some(changes) = &own.changes {
             let from = Time::from_picoseconds(time.picoseconds() - interval.picoseconds());
             changes.utilization((from, before), (time, busy))
@@ -100,7 +116,7 @@ impl Rare {
 }
 
 /// Fraction used of what was offered; 0 if nothing was.
-fn part(used: u64, offered: u64) -> f64 {
+pub(super) fn part(used: u64, offered: u64) -> f64 {
     match (i64::try_from(used), i64::try_from(offered)) {
         (_, Ok(0)) => 0.0,
         // Signed numbers convert in one instruction.

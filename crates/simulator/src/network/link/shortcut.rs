@@ -77,7 +77,7 @@ impl Link {
             }
         }
         let only_delays = self.imperfections().is_none_or(|own| own.only_delays());
-        if self.marks || !only_delays {
+        if self.marks || !only_delays || self.measures_waits() {
             return None;
         }
         let arrival = self.enter(now, size)?.end + self.delay;

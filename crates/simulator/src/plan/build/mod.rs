@@ -29,6 +29,7 @@ use super::{
     DisciplinePlan, FlowPlan, LONGEST_RUN, LinkPlan, LossPlan, Plan, PlanError, QueueSize, RecordPlan,
     Transport, Wire,
 };
+use crate::graph::route::Routing;
 use crate::graph::topology::{self, DumbbellWires, PlacedWire, Topology, link_names};
 pub use flow::{Flow, tcp, udp};
 
@@ -130,6 +131,8 @@ pub struct PlanBuilder {
     name: String,
     seed: u64,
     duration: Duration,
+    measure_from: Time,
+    measure_delays: bool,
     shape: Shape,
     bottleneck: Wire,
     access: (Rate, Duration),
@@ -146,6 +149,8 @@ impl PlanBuilder {
             name: name.to_owned(),
             seed: 1,
             duration: s(30),
+            measure_from: Time::ZERO,
+            measure_delays: false,
             shape,
             bottleneck,
             access,
@@ -178,6 +183,20 @@ impl PlanBuilder {
     #[must_use]
     pub const fn duration(mut self, duration: Duration) -> Self {
         self.duration = duration;
+        self
+    }
+
+    /// Measures rates, utilization and mean queues from this time on; default the beginning.
+    #[must_use]
+    pub const fn measure_from(mut self, from: Duration) -> Self {
+        self.measure_from = Time::from_picoseconds(from.picoseconds());
+        self
+    }
+
+    /// Measures one-way delays and waits, for their quantiles.
+    #[must_use]
+    pub const fn measure_delays(mut self) -> Self {
+        self.measure_delays = true;
         self
     }
 
@@ -292,7 +311,7 @@ impl PlanBuilder {
             return Err(PlanError::NoQueue);
         }
         let mut flows = self.placed_flows(&topology)?;
-        find_routes(&topology, &mut flows).map_err(|(_, error)| error)?;
+        find_routes(&topology, Routing::Shortest, &mut flows).map_err(|(_, error)| error)?;
         check_coalescing(&topology, &flows)?;
         let groups = self.groups(&flows)?;
         let series = (flows.len() + topology.links.len()) as u128;
@@ -300,6 +319,8 @@ impl PlanBuilder {
             name: self.name,
             seed: self.seed,
             duration: self.duration,
+            measure_from: self.measure_from,
+            measure_delays: self.measure_delays,
             links: size_queues(&topology, &flows).into(),
             nodes: topology.nodes.into(),
             flows: flows.into(),
@@ -318,6 +339,9 @@ impl PlanBuilder {
         }
         if self.duration.is_zero() || self.duration > LONGEST_RUN {
             return Err(PlanError::Duration);
+        }
+        if self.measure_from > Time::ZERO && self.measure_from >= Time::ZERO + self.duration {
+            return Err(PlanError::MeasuresNothing);
         }
         if self.record.as_ref().is_some_and(|record| record.interval.is_some_and(Duration::is_zero)) {
             return Err(PlanError::NoInterval);
@@ -385,6 +409,7 @@ impl PlanBuilder {
                 to,
                 forward: Vec::new(),
                 reverse: Vec::new(),
+                passes_equals: false,
                 start,
                 start_jitter: flow.start_jitter,
                 stop: flow.stop,

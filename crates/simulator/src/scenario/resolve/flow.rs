@@ -9,7 +9,9 @@ use super::limits::{self, Demand};
 use super::link::find_node;
 use super::stack::{stack, stack_of};
 use super::transport::transport;
+use crate::graph::route::Routing;
 use crate::graph::topology::Topology;
+use crate::packet::Codepoint;
 use crate::plan::assemble::{self, USUAL_PACKET};
 use crate::plan::overhead::Overhead;
 use crate::plan::{
@@ -21,7 +23,7 @@ use crate::scenario::reader::{Located, Maybe, place_or, value_or};
 use crate::scenario::stack::Control;
 use crate::scenario::table::flow::{Dscp, FlowTable, ProtocolName};
 use crate::scenario::table::network::NetworkTable;
-use crate::scenario::table::traffic::{Size, StepRate, Steps, Traffic, TrafficTable};
+use crate::scenario::table::traffic::{Size, StepRate, Steps, Traffic, TrafficTable, UdpCodepoint};
 use crate::scenario::table::value::Name;
 use crate::scenario::table::{Profile, ScenarioTable};
 
@@ -50,6 +52,11 @@ pub fn expand(
             host(&file.network.value, position),
         ) {
             (Some(written), _) => find_node(&index, written),
+            (None, Some(_)) if data_center_hosts(&file.network.value).is_some() => {
+                let hosts = data_center_hosts(&file.network.value).unwrap_or(1);
+                let shift = if role == "source" { 0 } else { hosts / 2 };
+                Ok(index[format!("host{}", (position as u64 + shift) % hosts + 1).as_str()])
+            }
             (None, Some(host)) => Ok(index[format!("{role}{host}").as_str()]),
             (None, None) => {
                 Err(place.problem(format!("missing key {key:?}"), "in a graph a flow has no default"))
@@ -80,7 +87,17 @@ fn host(network: &NetworkTable, flow: usize) -> Option<u64> {
             Some(file.hosts.as_ref().map_or(flow, |hosts| flow % hosts.value.0) + 1)
         }
         NetworkTable::ParkingLot(file) => Some(flow % (file.hops.value.0 + 1)),
+        NetworkTable::FatTree(_) | NetworkTable::LeafSpine(_) => Some(flow),
         NetworkTable::Graph(_) => None,
+    }
+}
+
+/// Number of hosts of a data centre, which are named alike.
+pub fn data_center_hosts(network: &NetworkTable) -> Option<u64> {
+    match network {
+        NetworkTable::FatTree(file) => Some(file.k.value.0 * file.k.value.0 * file.k.value.0 / 4),
+        NetworkTable::LeafSpine(file) => Some(file.leaves.value.0 * file.hosts.value.0),
+        NetworkTable::Dumbbell(_) | NetworkTable::ParkingLot(_) | NetworkTable::Graph(_) => None,
     }
 }
 
@@ -114,6 +131,7 @@ fn flow_template(
         to: 0,
         forward: Vec::new(),
         reverse: Vec::new(),
+        passes_equals: false,
         start,
         start_jitter: value_or(&flow.start_jitter, Duration::ZERO),
         stop,
@@ -175,6 +193,7 @@ pub(super) enum TcpTraffic {
 pub(super) fn tcp_traffic(traffic: &TrafficTable, place: &Place) -> Result<TcpTraffic, Problem> {
     refuse_key(&traffic.packet, "TCP sends segments of transport.mss")?;
     refuse_key(&traffic.arrivals, "only UDP has arrivals")?;
+    refuse_key(&traffic.ecn, "TCP's is ecn of its transport: \"classic\" or \"accurate\"")?;
     if traffic.load.is_some() || traffic.interval.is_some() {
         return short_connections(traffic, place);
     }
@@ -275,6 +294,7 @@ fn udp(flow: &FlowTable, place: &Place) -> Result<UdpPlan, Problem> {
         packets: traffic.packet.as_ref().map_or(vec![(USUAL_PACKET, 1.0)], |packet| packet.value.0.clone()),
         rates,
         arrivals: value_or(&traffic.arrivals, Arrivals::Constant),
+        ecn: value_or(&traffic.ecn, UdpCodepoint(Codepoint::NotEct)).0,
     })
 }
 
@@ -296,10 +316,60 @@ pub fn find_routes(
     topology: &Topology<Wire>,
     flows: &mut [FlowPlan],
 ) -> Result<(), Problem> {
-    assemble::find_routes(topology, flows).map_err(|(index, error)| {
+    let routing = routing(&file.network.value);
+    assemble::find_routes(topology, routing, flows).map_err(|(index, error)| {
         let place = written(file)
             .nth(index)
             .map_or(&file.network.place, |flow| place_or(&flow.value.to, &flow.place));
         error.at(place)
-    })
+    })?;
+    for (flow, written) in flows.iter_mut().zip(written(file)) {
+        if !written.value.route.0.is_empty() {
+            take_route(topology, flow, &written.value.route.0)?;
+        }
+    }
+    Ok(())
+}
+
+/// Leads a flow through these routers.
+fn take_route(
+    topology: &Topology<Wire>,
+    flow: &mut FlowPlan,
+    route: &[Located<Name>],
+) -> Result<(), Problem> {
+    let index: BTreeMap<&str, usize> =
+        topology.nodes.iter().enumerate().map(|(position, name)| (name.as_str(), position)).collect();
+    let mut stops = vec![flow.from];
+    for name in route {
+        stops.push(find_node(&index, name)?);
+    }
+    stops.push(flow.to);
+    let link = |from, to| topology.links.iter().position(|link| (link.from, link.to) == (from, to));
+    let mut forward = Vec::with_capacity(stops.len());
+    for (position, pair) in stops.windows(2).enumerate() {
+        let place = &route[position.min(route.len() - 1)].place;
+        let [from, to] = [pair[0], pair[1]].map(|node| topology.nodes[node].as_str());
+        let missing = || {
+            place.problem(format!("no link from {from:?} to {to:?}"), "a route names each router on the way")
+        };
+        forward.push(link(pair[0], pair[1]).ok_or_else(missing)?);
+    }
+    flow.forward = forward;
+    flow.passes_equals = false;
+    if flow.protocol.answers() {
+        let back: Option<Vec<usize>> = stops.windows(2).rev().map(|pair| link(pair[1], pair[0])).collect();
+        flow.reverse = back.unwrap_or(std::mem::take(&mut flow.reverse));
+    }
+    Ok(())
+}
+
+/// Choice among equal paths in a network.
+fn routing(network: &NetworkTable) -> Routing {
+    let (written, usual) = match network {
+        NetworkTable::Graph(file) => (&file.routing, Routing::Shortest),
+        NetworkTable::FatTree(file) => (&file.routing, Routing::EqualCost),
+        NetworkTable::LeafSpine(file) => (&file.routing, Routing::EqualCost),
+        NetworkTable::Dumbbell(_) | NetworkTable::ParkingLot(_) => return Routing::Shortest,
+    };
+    value_or(written, usual)
 }

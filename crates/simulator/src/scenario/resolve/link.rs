@@ -6,8 +6,13 @@ use std::sync::Arc;
 use selfclock_congestion::units::{Duration, Rate};
 
 use crate::delivery_trace::DeliveryTrace;
-use crate::graph::topology::{DumbbellWires, PlacedWire, Topology, dumbbell_of, link_names, parking_lot};
-use crate::plan::{CardStamps, LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire};
+use crate::graph::topology::{
+    DataCenterWires, DumbbellWires, PlacedWire, Topology, dumbbell_of, fat_tree, leaf_spine, link_names,
+    parking_lot,
+};
+use crate::plan::{
+    CardStamps, DisciplinePlan, LinkChange, LinkPlan, LinkSettings, LossPlan, QueueSize, Wire,
+};
 use crate::scenario::delivery_trace::DeliveryTraces;
 use crate::scenario::error::{Place, Problem, allowed};
 use crate::scenario::reader::{Located, place_or, value_or};
@@ -38,7 +43,10 @@ fn wire(
             "with a delivery trace only the delay can change",
         ));
     }
+    check_bucket(file, rate)?;
     let settings = LinkSettings {
+        burst: file.burst.as_ref().map(|burst| burst.value.0),
+        peak_rate: file.peak_rate.as_ref().map(|peak| peak.value),
         trace,
         discipline: queue.discipline,
         counts_packet_in_service: value_or(&file.queue_counts, counts) == QueueCounts::InSystem,
@@ -53,6 +61,32 @@ fn wire(
     let link = LinkPlan::of("", (0, 0), settings);
     let usual = || queue.discipline.usual_limit().map_or(default_queue, |it| QueueSize::Packets(it.packets));
     Ok(Wire { link, queue: queue.limit.unwrap_or_else(usual) })
+}
+
+/// A bucket needs a constant rate, and a peak rate a bucket.
+fn check_bucket(file: &WireTable, rate: Rate) -> Result<(), Problem> {
+    if let (Some(peak), None) = (&file.peak_rate, &file.burst) {
+        return Err(peak.place.problem("a peak rate without a bucket", "write a burst, or omit it"));
+    }
+    let Some(burst) = &file.burst else { return Ok(()) };
+    if file.delivery_trace.is_some() {
+        return Err(burst
+            .place
+            .problem("a bucket of a link that has no rate", "allowed: a rate or a delivery trace"));
+    }
+    if let Some(changes) = &file.changes
+        && changes.value.0.iter().any(|change| change.rate.is_some())
+    {
+        return Err(changes
+            .place
+            .problem("changes the rate of a bucket", "with burst only the delay can change"));
+    }
+    match &file.peak_rate {
+        Some(peak) if peak.value <= rate => {
+            Err(peak.place.problem("not above the rate", "a peak rate above rate, or none"))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn rate_or_trace(
@@ -118,8 +152,29 @@ pub fn build(
             &wire(&file.hop, bottleneck)?,
             &wire(&file.access, access)?,
         )),
+        NetworkTable::FatTree(file) => {
+            let link = wire(&file.link, bottleneck)?;
+            let host = file.host_link.as_ref().map(|table| wire(table, bottleneck)).transpose()?;
+            Ok(fat_tree(file.k.value.0 as usize, &data_center(link, host)))
+        }
+        NetworkTable::LeafSpine(file) => {
+            let link = wire(&file.link, bottleneck)?;
+            let host = file.host_link.as_ref().map(|table| wire(table, bottleneck)).transpose()?;
+            let [leaves, spines, hosts] =
+                [&file.leaves, &file.spines, &file.hosts].map(|count| count.value.0 as usize);
+            Ok(leaf_spine(leaves, spines, hosts, &data_center(link, host)))
+        }
         NetworkTable::Graph(file) => graph(file, |file, place| wire_at(file, place, bottleneck)),
     }
+}
+
+/// The wires of a data centre: a host waits for its own link, whatever the queue of a switch.
+fn data_center(link: Wire, host: Option<Wire>) -> DataCenterWires<Wire> {
+    let down = host.unwrap_or_else(|| link.clone());
+    let mut up = down.clone();
+    up.queue = QueueSize::Unlimited;
+    up.link.discipline = DisciplinePlan::default();
+    DataCenterWires { link, up, down }
 }
 
 /// A link with additional delay, including its changes.

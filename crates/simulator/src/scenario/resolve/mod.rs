@@ -17,7 +17,7 @@ use super::table::record::Interval;
 use super::table::{Profile, ScenarioTable};
 use crate::plan::assemble::{check_coalescing, size_queues};
 use crate::plan::overhead::add_overheads;
-use crate::plan::{LONGEST_RUN, Plan, RecordPlan};
+use crate::plan::{LONGEST_RUN, Plan, PlanError, RecordPlan};
 use crate::record::packets::MOST_RECORDS;
 use flow::{copies, expand, find_routes, groups, overheads};
 use limits::Demand;
@@ -37,6 +37,10 @@ pub fn resolve(
     if duration > LONGEST_RUN {
         return Err(file.duration.place.problem("longer than 106 days", "at most 2^63 ps"));
     }
+    let measure_from = Time::ZERO + value_or(&file.measure_from, Duration::ZERO);
+    if let Some(from) = file.measure_from.as_ref().filter(|from| from.value >= duration) {
+        return Err(PlanError::MeasuresNothing.at(&from.place));
+    }
     let flows: u128 = file.flow.iter().map(|flow| u128::from(copies(&flow.value))).sum();
     let interval = interval(file, flows);
     check_memory(file, flows, interval)?;
@@ -54,6 +58,8 @@ pub fn resolve(
         name: file.name.as_ref().map_or(default_name, |name| &name.value.0).to_owned(),
         seed: file.seed.as_ref().map_or(1, |seed| seed.value.0),
         duration,
+        measure_from,
+        measure_delays: value_or(&file.measure_delays, false),
         nodes: topology.nodes.into(),
         links: links.into(),
         flows: flows.into(),
@@ -113,6 +119,15 @@ fn network_size(network: &NetworkTable, flows: u128) -> (u128, u128, u128) {
             let nodes = file.nodes.len() as u128;
             (nodes, 2 * file.link.len() as u128, nodes)
         }
+        NetworkTable::FatTree(file) => {
+            let k = u128::from(file.k.value.0);
+            (5 * k * k / 4 + k * k * k / 4, 3 * k * k * k / 2, 6)
+        }
+        NetworkTable::LeafSpine(file) => {
+            let [leaves, spines, hosts] =
+                [&file.leaves, &file.spines, &file.hosts].map(|count| u128::from(count.value.0));
+            (leaves + spines + leaves * hosts, 2 * leaves * (spines + hosts), 4)
+        }
     }
 }
 
@@ -141,6 +156,8 @@ fn check_memory(file: &ScenarioTable, flows: u128, interval: Option<Duration>) -
         NetworkTable::Dumbbell(dumbbell) => place_or(&dumbbell.hosts, &file.network.place),
         NetworkTable::ParkingLot(chain) => &chain.hops.place,
         NetworkTable::Graph(_) => &file.network.place,
+        NetworkTable::FatTree(tree) => &tree.k.place,
+        NetworkTable::LeafSpine(tree) => &tree.hosts.place,
     };
     let interval_place = file
         .record

@@ -5,7 +5,7 @@ use super::transport::TransportTable;
 use super::value::{Count, Name, ranges};
 use crate::plan::overhead::Overhead;
 use crate::scenario::error::Problem;
-use crate::scenario::reader::{FromItem, Item, Maybe, quantity_schema, table, words};
+use crate::scenario::reader::{FromItem, Item, Maybe, Several, quantity_schema, table, words};
 use crate::scenario::stack::{Control, StackName};
 use selfclock_congestion::quantity::{Dimension, Quantity};
 use selfclock_congestion::units::Duration;
@@ -24,6 +24,9 @@ table! {
         from: Maybe<Name>,
         /// Node that receives data. Default: as for from, at the sinks.
         to: Maybe<Name>,
+        /// Routers that data passes on its way, in order; its ACKs pass them in reverse, if links
+        /// lead back. Default: the path of least delay.
+        route: Several<Name>,
         /// How the flow sends. Default: "tcp".
         protocol: Maybe<ProtocolName>,
         /// A real QUIC stack that sends and receives in the place of the simulated TCP. Needs a

@@ -1,14 +1,14 @@
 //! A link: what it is made of, and in a graph its ends.
 
 use super::queue::Queue;
-use super::value::{Name, Probability};
+use super::value::{Name, Positive, Probability};
 use crate::delivery_trace::DeliveryTrace;
 use crate::plan::{CardStamps, LossPlan};
 use crate::scenario::delivery_trace;
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
 use selfclock_congestion::quantity::{Dimension, Quantity};
-use selfclock_congestion::units::{Duration, Rate, Time};
+use selfclock_congestion::units::{Bytes, Duration, Rate, Time};
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 
@@ -21,6 +21,13 @@ table! {
         /// send a packet of 1500 B, with its time in milliseconds. A relative path starts at the
         /// scenario file. The trace is repeated with its last time as the period.
         delivery_trace: Maybe<WrittenTrace>,
+        /// Token bucket of a shaper, such as tbf or HTB: it fills at the rate, is full at the
+        /// beginning, and leaves at once after a pause. A packet that finds too few tokens waits.
+        /// Default: none, each packet takes its time at the rate.
+        burst: Maybe<Positive<Bytes>>,
+        /// With burst: rate at which packets leave that have their tokens, above rate. Default: all
+        /// at once.
+        peak_rate: Maybe<Rate>,
         /// Propagation delay.
         delay: Needed<Duration>,
         /// Queue limit. "1 bdp" is the rate times the largest base round-trip time of the TCP flows
@@ -76,6 +83,19 @@ table! {
         good_to_bad: Needed<Probability>,
         /// Probability to go from the bad to the good state.
         bad_to_good: Needed<Probability>,
+        /// Probability of loss in the good state. Default: 0.
+        loss_good: Maybe<Probability>,
+        /// Probability of loss in the bad state. Default: 1.
+        loss_bad: Maybe<Probability>,
+    }
+
+    /// Gilbert-Elliott in time: each state lasts for an exponentially distributed time, whatever is
+    /// sent.
+    BurstsTable {
+        /// Mean time in the good state, in which the link begins.
+        good: Needed<Positive<Duration>>,
+        /// Mean time in the bad state.
+        bad: Needed<Positive<Duration>>,
         /// Probability of loss in the good state. Default: 0.
         loss_good: Maybe<Probability>,
         /// Probability of loss in the bad state. Default: 1.
@@ -140,7 +160,17 @@ impl FromItem for TotalLimit {
 impl FromItem for LossPlan {
     fn read(item: &Item<'_>) -> Result<Self, Problem> {
         item.table("a table such as { probability = 0.01 }")?;
-        if item.entries().iter().any(|entry| GILBERT_ELLIOTT.contains(&entry.place.last_key())) {
+        let any = |keys: &[&str]| item.entries().iter().any(|entry| keys.contains(&entry.place.last_key()));
+        if any(&BURSTS) {
+            let chain = BurstsTable::read(item)?;
+            return Ok(Self::Bursts {
+                good: chain.good.value.0,
+                bad: chain.bad.value.0,
+                loss_good: chain.loss_good.map_or(0.0, |loss| loss.value.0),
+                loss_bad: chain.loss_bad.map_or(1.0, |loss| loss.value.0),
+            });
+        }
+        if any(&GILBERT_ELLIOTT) {
             let chain = GilbertElliottTable::read(item)?;
             return Ok(Self::GilbertElliott {
                 good_to_bad: chain.good_to_bad.value.0,
@@ -153,11 +183,12 @@ impl FromItem for LossPlan {
         Ok(if probability == 0.0 { Self::None } else { Self::Bernoulli(probability) })
     }
     fn schema() -> Json {
-        json!({ "oneOf": [BernoulliTable::schema(), GilbertElliottTable::schema()] })
+        json!({ "oneOf": [BernoulliTable::schema(), GilbertElliottTable::schema(), BurstsTable::schema()] })
     }
 }
 
-/// Traffic of a TCP flow.
+/// Keys that only one kind of loss has, or that are taken for it.
+const BURSTS: [&str; 2] = ["good", "bad"];
 const GILBERT_ELLIOTT: [&str; 4] = ["good_to_bad", "bad_to_good", "loss_good", "loss_bad"];
 
 /// A delivery trace, as written.

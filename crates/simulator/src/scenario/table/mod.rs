@@ -33,6 +33,12 @@ table! {
         title: Maybe<String>,
         /// Simulated time.
         duration: Needed<Positive<Duration>>,
+        /// Goodput, throughput, utilization and the means of queues are those from this time on,
+        /// without what a run begins with, such as slow start. Default: "0 s".
+        measure_from: Maybe<Duration>,
+        /// Measure the one-way delay of every data packet and its wait at every link: quantiles of
+        /// both are in the result. Default: false.
+        measure_delays: Maybe<bool>,
         /// Seed of every random stream. Default: 1.
         seed: Maybe<Seed>,
         /// Defaults of transport and queues: "modern" (a current stack) or "classic" (the

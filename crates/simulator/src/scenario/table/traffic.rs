@@ -1,6 +1,7 @@
 //! Data that applications send.
 
 use super::value::{PacketSize, Positive, ranges};
+use crate::packet::Codepoint;
 use crate::plan::{Arrivals, SizeDistribution};
 use crate::scenario::error::Problem;
 use crate::scenario::reader::{FromItem, Item, Located, Maybe, Needed, quantity_schema, table, words};
@@ -33,6 +34,9 @@ table! {
         packet: Maybe<PacketMix>,
         /// Times between UDP packets. Default: "constant".
         arrivals: Maybe<Arrivals>,
+        /// ECN field of UDP packets: queues mark what is ECN-capable, and the source does not
+        /// respond. Default: "not-ect".
+        ecn: Maybe<UdpCodepoint>,
     }
 
     /// From a time on, a rate.
@@ -85,6 +89,16 @@ words! {
         "exponential" => Self::Exponential, "pareto" => Self::Pareto, "lognormal" => Self::Lognormal,
     }
     Arrivals { "constant" => Self::Constant, "poisson" => Self::Poisson, }
+}
+
+/// ECN field of UDP packets; marks are the network's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UdpCodepoint(pub Codepoint);
+
+words! {
+    UdpCodepoint {
+        "not-ect" => Self(Codepoint::NotEct), "ect(0)" => Self(Codepoint::Ect0), "ect(1)" => Self(Codepoint::Ect1),
+    }
 }
 
 ranges! {

@@ -212,6 +212,8 @@ fn numbers_out_of_range() {
         "less than one segment",
         "",
     );
+    let text = edited("duration = \"10 s\"", "duration = \"10 s\"\nmeasure_from = \"10 s\"");
+    refused(&text, (3, 16), "measure_from", "is not before the end of the run", "earlier than duration");
     refused_flow("stop = \"0 s\"", 8, "flow[0].stop", "stops before it starts", "later than start");
     for probability in ["1.5", "-0.1"] {
         let text = edited("queue = \"5 packets\"", &format!("loss = {{ probability = {probability} }}"));
