@@ -34,6 +34,25 @@ export interface ConnectionsSummary {
   by_size: SizeClass[];
 }
 
+export interface DelaySummary {
+  /** Number of packets. */
+  packets: number;
+  /** Mean. */
+  mean_s: number;
+  /** Smallest. */
+  min_s: number;
+  /** Median; it and the other quantiles are good to 0.8 %, and closer where packets are many. */
+  p50_s: number;
+  /** 95th percentile. */
+  p95_s: number;
+  /** 99th percentile. */
+  p99_s: number;
+  /** 99.9th percentile. */
+  p999_s: number;
+  /** Largest. */
+  max_s: number;
+}
+
 export interface FailureSummary {
   /** When one of its ends gave it up. */
   time_s: number;
@@ -78,6 +97,8 @@ export interface FlowSummary {
   delivery_s: number | null;
   /** Of a flow that is made of short connections, whose sums are in the fields above; null for others. */
   connections: ConnectionsSummary | null;
+  /** One-way delays of its data packets, from the sender to the arrival of each at the receiver; only in a run that measures them. */
+  delays?: DelaySummary;
   /** Of a connection of a foreign stack that ended against its will: when and why. Others leave it out. */
   failure?: FailureSummary;
 }
@@ -103,6 +124,8 @@ export interface LinkSummary {
   queue_max_packets: number;
   /** Mean waiting time of the packets accepted and not dropped from the queue; of those that wait at the end of the run, until then. */
   queue_mean_s: number;
+  /** Waiting times of the packets transmitted, until the beginning of their transmission; only in a run that measures delays. */
+  waits?: DelaySummary;
 }
 
 export interface Summary {

@@ -43,6 +43,27 @@ class ConnectionsSummary(TypedDict):
     by_size: list[SizeClass]
 
 
+class DelaySummary(TypedDict):
+    """Times that packets took: one-way delays of a flow, or waits at a link."""
+
+    #: Number of packets.
+    packets: int
+    #: Mean.
+    mean_s: float
+    #: Smallest.
+    min_s: float
+    #: Median; it and the other quantiles are good to 0.8 %, and closer where packets are many.
+    p50_s: float
+    #: 95th percentile.
+    p95_s: float
+    #: 99th percentile.
+    p99_s: float
+    #: 99.9th percentile.
+    p999_s: float
+    #: Largest.
+    max_s: float
+
+
 class FailureSummary(TypedDict):
     """The failure of a connection of a QUIC stack."""
 
@@ -96,6 +117,9 @@ RunFlow = TypedDict(
         #: Of a flow that is made of short connections, whose sums are in the fields above; null for
         #: others.
         "connections": ConnectionsSummary | None,
+        #: One-way delays of its data packets, from the sender to the arrival of each at the
+        #: receiver; only in a run that measures them.
+        "delays": NotRequired[DelaySummary],
         #: Of a connection of a foreign stack that ended against its will: when and why. Others
         #: leave it out.
         "failure": NotRequired[FailureSummary],
@@ -129,6 +153,9 @@ class LinkSummary(TypedDict):
     #: Mean waiting time of the packets accepted and not dropped from the queue; of those that wait
     #: at the end of the run, until then.
     queue_mean_s: float
+    #: Waiting times of the packets transmitted, until the beginning of their transmission; only in
+    #: a run that measures delays.
+    waits: NotRequired[DelaySummary]
 
 
 class RunSummary(TypedDict):

@@ -8,11 +8,12 @@ use crate::plan::{Plan, Protocol, Source};
 use crate::record::connections::{ConnectionRecord, ConnectionsSummary};
 use crate::record::packets::Packets;
 use crate::record::series::{FlowSample, LinkSample, ModelSample, Sampled};
-use crate::record::summary::{FailureSummary, FlowSummary, LinkSummary, Summary};
+use crate::record::summary::{DelaySummary, FailureSummary, FlowSummary, LinkSummary, Summary};
 use crate::subset::{Held, Subset};
 use crate::transport::Sender;
 use crate::transport::connections::{ConnectionTotals, Connections};
 use crate::transport::foreign::{ConnectionFailed, StackSender};
+use crate::transport::measured::Delays;
 use crate::transport::rtt_histogram::RttHistogram;
 use selfclock_congestion::units::{Duration, Time};
 use std::collections::BTreeMap;
@@ -129,24 +130,25 @@ fn in_order<T>(mut values: Vec<(usize, T)>) -> Vec<T> {
 struct Received {
     segments: u64,
     bytes: u64,
-    wire_bytes: u64,
+    /// Payload and wire bytes since the run is measured.
+    measured: (u64, u64),
     /// Last arrival of the next byte in order (TCP).
     last: Option<Time>,
     failed: Option<ConnectionFailed>,
+    delays: Option<DelaySummary>,
 }
 
 impl Received {
     fn of(sink: &ReceivingEnd) -> Self {
-        let (segments, bytes, wire_bytes) = match sink {
+        let (segments, bytes, measured) = match sink {
             ReceivingEnd::Tcp(receiver) => {
-                (receiver.delivered_segments(), receiver.delivered_bytes(), receiver.arrived_bytes())
+                (receiver.delivered_segments(), receiver.delivered_bytes(), receiver.measured())
             }
-            ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.wire_bytes),
+            ReceivingEnd::Udp(sink) => (sink.packets, sink.payload_bytes, sink.measured()),
             ReceivingEnd::Stack(receiver) => {
-                let arrived = receiver.arrived();
-                (arrived.datagrams, receiver.read(), arrived.wire_bytes)
+                (receiver.arrived().datagrams, receiver.read(), receiver.measured())
             }
-            ReceivingEnd::Connections => (0, 0, 0),
+            ReceivingEnd::Connections => (0, 0, (0, 0)),
         };
         let last = match sink {
             ReceivingEnd::Tcp(receiver) => Some(receiver.last_delivery()),
@@ -156,7 +158,14 @@ impl Received {
             ReceivingEnd::Stack(receiver) => receiver.failed().cloned(),
             _ => None,
         };
-        Self { segments, bytes, wire_bytes, last, failed }
+        let delays = match sink {
+            ReceivingEnd::Tcp(receiver) => receiver.delays(),
+            ReceivingEnd::Udp(sink) => sink.delays(),
+            ReceivingEnd::Stack(receiver) => receiver.delays(),
+            ReceivingEnd::Connections => None,
+        };
+        let delays = delays.and_then(Delays::summary);
+        Self { segments, bytes, measured, last, failed, delays }
     }
 }
 
@@ -177,7 +186,8 @@ impl Ends {
         let Some(first) = parts.first_mut() else { unreachable!("a run has a part") };
         let (now, plan, starts) = (first.now, first.plan.clone(), std::mem::take(&mut first.starts));
         // Runs with short connections are not divided.
-        let (connections, totals) = std::mem::replace(&mut first.connections, Connections::new(0)).finish();
+        let (connections, totals) =
+            std::mem::replace(&mut first.connections, Connections::new(0, (Time::ZERO, false))).finish();
         let mut received = vec![Received::default(); plan.flows.len()];
         for part in parts {
             let sinks = std::mem::replace(&mut part.sinks, Held::with_room(Subset::none(), 0));
@@ -209,17 +219,18 @@ impl Ends {
             }
             SendingEnd::Connections(_) => {}
         }
-        let Received { segments, bytes, wire_bytes, last, ref failed } = self.received[index];
+        let Received { segments, bytes, measured, last, ref failed, ref delays } = self.received[index];
         if let Some(&Source::Size(size)) = plan.protocol.tcp().map(|tcp| &tcp.source)
             && bytes >= size.get()
         {
             summary.delivery_s = last.map(|time| time.since(start).seconds());
         }
         (summary.delivered_segments, summary.delivered_bytes) = (segments, bytes);
+        summary.delays.clone_from(delays);
         add_failure(&mut summary, failed.as_ref());
-        let span = active_until.since(start);
-        summary.goodput_bps = rate_bps(bytes, span);
-        summary.throughput_bps = rate_bps(wire_bytes, span);
+        let span = active_until.since(start.max(self.plan.measure_from));
+        summary.goodput_bps = rate_bps(measured.0, span);
+        summary.throughput_bps = rate_bps(measured.1, span);
         if let Protocol::Connections(_) = plan.protocol {
             self.add_connections(&mut summary, index);
         }
@@ -232,8 +243,11 @@ impl Ends {
         let span = self.plan.flows[index].stop.min(self.now).since(self.starts[index]);
         summary.connections = Some(ConnectionsSummary::new(records, span));
         let Some(totals) = self.totals.get(&(index as u32)) else { return };
-        summary.goodput_bps = rate_bps(totals.delivered_bytes, span);
-        summary.throughput_bps = rate_bps(totals.arrived_bytes, span);
+        let span =
+            self.plan.flows[index].stop.min(self.now).since(self.starts[index].max(self.plan.measure_from));
+        summary.delays = totals.delays.as_ref().and_then(Delays::summary);
+        summary.goodput_bps = rate_bps(totals.measured.0, span);
+        summary.throughput_bps = rate_bps(totals.measured.1, span);
         summary.delivered_segments = totals.delivered_segments;
         summary.delivered_bytes = totals.delivered_bytes;
         summary.sent_segments = totals.sent.sent;
