@@ -275,7 +275,9 @@ fn packets_in_motion_are_those_of_the_run() {
     assert_eq!(dropped as u64, summary.links[bottleneck as usize].drops);
     let (enter, start) = (reals(&hops["enter_s"], &arrays), reals(&hops["start_s"], &arrays));
     let (sent, arrive) = (reals(&hops["sent_s"], &arrays), reals(&hops["arrive_s"], &arrays));
-    let size = integers(&hops["size_bytes"], &arrays);
+    let (row, sizes) =
+        (integers(&hops["packet"], &arrays), integers(&hops["packets"]["size_bytes"], &arrays));
+    let size: Vec<u32> = row.iter().map(|&row| sizes[row as usize]).collect();
     let mut busy_until = 0.0;
     for row in 0..link.len() {
         assert!(enter[row] <= start[row] && start[row] <= sent[row] && sent[row] <= arrive[row], "row {row}");
