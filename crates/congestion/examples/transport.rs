@@ -12,7 +12,7 @@ fn main() {
     let mut control = selection.controller(setup);
     let (mut now, mut acknowledged, rtt) = (Time::ZERO, 0, Duration::from_milliseconds(100));
     for round in 0..12 {
-        now = now + rtt;
+        now += rtt;
         let window = control.decision().window.get();
         if round == 6 {
             control.on_loss(&LossDetected::new(now, Bytes(window)));

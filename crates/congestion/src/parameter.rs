@@ -39,6 +39,7 @@ pub enum Kind {
 
 /// A typed value for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "values live only while a scenario is read")]
 pub enum Value<'a> {
     /// For [`Kind::Switch`].
     Switch(bool),

@@ -108,6 +108,7 @@ macro_rules! named {
     ($(#[$about:meta])+ $kind:ident { $($module:ident::$name:ident,)+ }) => {
         $(#[$about])+
         #[derive(Clone, Copy, Debug, PartialEq)]
+        #[allow(clippy::large_enum_variant, reason = "a plan has one for each queue or router")]
         pub enum $kind {
             $(#[doc = concat!("[`", stringify!($module), "`].")] $name($module::Parameters),)+
         }

@@ -148,7 +148,7 @@ impl<W: Clone> Topology<W> {
     /// A host at a switch.
     fn host(&mut self, number: usize, switch: usize, wires: &DataCenterWires<W>) {
         let host = self.node(format!("host{number}"));
-        let [up, down] = link_names(None, &self.nodes[host].to_string(), &self.nodes[switch].to_string());
+        let [up, down] = link_names(None, &self.nodes[host], &self.nodes[switch]);
         self.link(up, host, switch, &wires.up);
         self.link(down, switch, host, &wires.down);
     }

@@ -102,14 +102,14 @@ impl Parameters {
             (Some(probability), None, None, None) => Some(Pattern::Random(probability)),
             (None, Some(every), None, None) => Some(Pattern::Every(every)),
             (None, None, Some(spacing), None) => Some(Pattern::Spaced(spacing)),
-            (None, None, None, Some(packets)) => Some(Pattern::Chosen(packets)),
+            (None, None, None, Some(packets)) => Some(Pattern::Chosen(packets.as_slice().into())),
             _ => None,
         }
     }
 }
 
 /// Which packets are lost.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 enum Pattern {
     /// Each with this probability, independently.
     Random(f64),
@@ -118,7 +118,7 @@ enum Pattern {
     /// One, then none for this time.
     Spaced(Duration),
     /// Those of each flow with these numbers.
-    Chosen(Counts),
+    Chosen(Box<[u32]>),
 }
 
 /// Drops packets of some kinds.
@@ -138,12 +138,12 @@ pub(crate) struct LossOfKinds {
 
 impl LossOfKinds {
     fn is_its_turn(&mut self, now: Time, packet: &Packet) -> bool {
-        match self.pattern {
+        match &self.pattern {
             None => false,
-            Some(Pattern::Random(probability)) => self.stream.happens(probability),
+            Some(Pattern::Random(probability)) => self.stream.happens(*probability),
             Some(Pattern::Every(packets)) => {
                 self.passed += 1;
-                let lost = self.passed == packets;
+                let lost = self.passed == *packets;
                 if lost {
                     self.passed = 0;
                 }
@@ -155,12 +155,12 @@ impl LossOfKinds {
                 }
                 let number = self.counted.entry(packet.flow).or_default();
                 *number = number.saturating_add(1);
-                packets.as_slice().binary_search(number).is_ok()
+                packets.binary_search(number).is_ok()
             }
             Some(Pattern::Spaced(spacing)) => {
                 let lost = now >= self.quiet_until;
                 if lost {
-                    self.quiet_until = now + spacing;
+                    self.quiet_until = now + *spacing;
                 }
                 lost
             }
