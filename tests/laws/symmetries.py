@@ -186,7 +186,7 @@ def neutral_keys(document: Document) -> None:
         "window_scaling": True, "handshake": True, "timestamps": True, "dsack": True, "undo": True, "frto": True,
         "syn_timeouts": 2, "ecn": "off",
         "one_recovery_per_window": True, "grow_only_when_limited": True, "byte_counting": True,
-        "restart_after_idle": True, "pacing_gain": "off", "pacing_credit": True, "shaper": "off",
+        "restart_after_idle": True, "pacing_gain": "off", "pacing_credit": False, "shaper": "off",
         "encrypted": False,
         "peer_knows_option": True,
         "delayed_ack": {"every": 2, "timer": "40 ms", "clock": "segment", "quick": True},

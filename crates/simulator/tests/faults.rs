@@ -119,7 +119,7 @@ fn what_is_lost_must_be_said_once() {
         let text = format!("{STREAM}mechanism = \"loss\"\nkinds = [\"datagram\"]\n{keys}\n");
         let error = Scenario::parse(&text, "faults.toml", &[]).expect_err("refused");
         assert_eq!(error.key, "router[0]");
-        assert!(error.help.contains("probability, every or spacing"), "{error}");
+        assert!(error.help.contains("probability, every, spacing or packets"), "{error}");
     }
     let text = format!(
         "{STREAM}mechanism = \"loss\"\nkinds = [\"datagram\"]\nevery = 2\nfrom = \"2 s\"\nuntil = \"1 s\"\n"

@@ -7,7 +7,7 @@ use selfclock_simulator::plan::{DisciplinePlan, MechanismPlan};
 use selfclock_simulator::scenario::Scenario;
 
 /// The mechanisms, each with settings that make it act on 1 Mbit/s.
-const MECHANISMS: [&str; 10] = [
+const MECHANISMS: [&str; 11] = [
     "mechanism = \"policer\"\nrate = \"0.9 Mbps\"\nburst = \"4500 B\"\nlinks = [\"bottleneck\"]",
     "mechanism = \"loss\"\nkinds = [\"data\"]\nevery = 37\nlinks = [\"bottleneck\"]",
     "mechanism = \"reordering\"\nprobability = 0.1\ndelay = \"7 ms\"\nlinks = [\"bottleneck\"]",
@@ -16,6 +16,7 @@ const MECHANISMS: [&str; 10] = [
     "mechanism = \"xcp\"\nlinks = [\"bottleneck\", \"reverse\"]",
     "mechanism = \"csfq\"\nlinks = [\"bottleneck\"]",
     "mechanism = \"quick-start\"",
+    "mechanism = \"ecn-rewriting\"\nof = [\"not-ect\"]\nto = \"ect(0)\"\nlinks = [\"bottleneck\"]",
     "mechanism = \"ack-thinning\"\ninterval = \"20 ms\"\nlinks = [\"reverse\"]",
     "mechanism = \"forwarding-limit\"\npackets_per_second = 90.0\nlimit = \"9 packets\"\nlinks = [\"bottleneck\"]",
 ];

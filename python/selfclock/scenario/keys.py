@@ -192,8 +192,7 @@ class Transport(Table):
     pacing_gain: float | Literal["off"] | None = None
     #: A paced segment that left later than it might have, because it waited for an ACK or for data,
     #: shortens the wait of the next by the delay, at most by half (Linux:
-    #: `tcp_update_skb_after_send`). A pacer with a coarse clock has none. Modern: true; classic:
-    #: false.
+    #: `tcp_update_skb_after_send`). A pacer with a coarse clock has none. Default: false.
     pacing_credit: bool | None = None
     #: A leaky bucket that shapes all of the sender's packets. Default: "off".
     shaper: Shaper | Mapping[str, object] | Literal["off"] | None = None

@@ -86,7 +86,7 @@ settings! {
         /// `None` to disable.
         pacing_gain: Option<f64> = None;
         /// A paced segment that left later than it might have shortens the wait of the next.
-        pacing_credit: bool = true, false;
+        pacing_credit: bool = false;
         /// A leaky bucket that shapes all outgoing traffic.
         shaper: Option<Shaper> = None;
         /// Whether the receiver supports the algorithm's option. If not, it ignores it.

@@ -14,6 +14,7 @@ fn some_value(parameter: &Parameter) -> String {
         Kind::Duration => "\"10 ms\"".to_owned(),
         Kind::Number => "0.5".to_owned(),
         Kind::Several(words) => format!("[{:?}]", words[0]),
+        Kind::Choice(words) => format!("{:?}", words[0]),
         kind => panic!("{}: {kind:?}", parameter.name),
     }
 }
