@@ -1,4 +1,4 @@
-"""What the engine declares of the names that leave it: units, totals, columns of series."""
+"""The names that leave the engine, as it declares them: units, totals, columns of series."""
 
 from __future__ import annotations
 

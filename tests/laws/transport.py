@@ -283,8 +283,8 @@ def pacing_interval(document: Document) -> None:
     """A paced sender's segments are at least their size over the pacing rate apart; half of it behind a late one.
 
     Condition: from 1 s on; the largest pacing rate of the samples, and 5 % for those in between.
-    Source: the key pacing_gain: window / smoothed RTT times the gain; Linux's credit for late segments,
-    tcp_update_skb_after_send.
+    Source: the key pacing_gain: window / smoothed RTT times the gain; Linux's credit for late
+    segments, tcp_update_skb_after_send.
     """
     result, packets = recorded(document)
     rows = pl.DataFrame(result.flows).filter((pl.col("time_s") > 0.9) & pl.col("pacing_bps").is_finite())

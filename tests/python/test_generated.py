@@ -1,4 +1,4 @@
-"""What repeats the engine's catalogue says what the engine says; a total has one heading, unit and sum everywhere."""
+"""Files that repeat the engine's catalogue agree with it; a total has one heading, unit and sum everywhere."""
 
 from __future__ import annotations
 

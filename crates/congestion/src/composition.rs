@@ -32,7 +32,7 @@ pub type RolesRef<'a, A> = Roles<
     &'a <A as Composition>::Model,
 >;
 
-/// What keeps [`Composition`] to this crate: a method more does not break a user.
+/// Keeps [`Composition`] to this crate: a method more does not break a user.
 pub(crate) mod private {
     pub trait Sealed {}
 }

@@ -26,8 +26,8 @@
 //! # Features
 //!
 //! `text`, on by default: algorithms and quantities as text, from labels such as
-//! `cubic+hystart++:beta=0.8` ([`quantity`], `Selection::from_label`, `Registry::read`). A transport
-//! that chooses with [`Selection::new`] does without.
+//! `cubic+hystart++:beta=0.8` ([`quantity`], `Selection::from_label`, `Registry::read`). A
+//! transport that chooses with [`Selection::new`] does without.
 
 #![cfg_attr(not(test), no_std)]
 

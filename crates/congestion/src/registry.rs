@@ -409,8 +409,8 @@ mod tests {
     use super::*;
     use crate::entry::Part;
 
-    /// A default is declared as a value and as the text that tables show. Read back, the text is the
-    /// value; the few others say in words what the default depends on.
+    /// A default is declared as a value and as the text that tables show. Read back, the text is
+    /// the value; the few others say in words what the default depends on.
     #[test]
     #[cfg(feature = "text")]
     fn defaults_are_what_tables_show() {

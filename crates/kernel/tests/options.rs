@@ -230,8 +230,8 @@ fn a_segment_may_leave_before_a_new_interval_reaches_the_kernel() {
     }
 }
 
-/// Figure 5 of the paper has one pair a round trip: the kernel part has the blocks of one, then none
-/// until the reply has come.
+/// Figure 5 of the paper has one pair a round trip: the kernel part has the blocks of one, then
+/// none until the reply has come.
 #[test]
 fn one_pair_at_a_time() {
     let selection = selected(&LABEL.replace("every", "one"));

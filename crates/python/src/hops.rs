@@ -22,7 +22,7 @@ pub enum Record<'py> {
     File(PathBuf),
 }
 
-/// What of a record is followed.
+/// The part of a record that is followed.
 #[derive(Clone, Copy)]
 struct Asked {
     span_s: (f64, f64),
@@ -40,8 +40,8 @@ impl Asked {
     }
 }
 
-/// The packets on links between two times, of one flow or all, at most the first `most` hops: a table
-/// of hops, one of their packets, the end of the period, and whether the record is longer.
+/// The packets on links between two times, of one flow or all, at most the first `most` hops: a
+/// table of hops, one of their packets, the end of the period, and whether the record is longer.
 #[pyfunction]
 #[pyo3(signature = (scenario, record, span_s, flow = None, most = None))]
 pub fn hops(

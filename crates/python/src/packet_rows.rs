@@ -30,7 +30,7 @@ pub const OF_HOPS: &[&str] = &[
     "acknowledgement",
 ];
 
-/// What is read of a file; the default is all.
+/// The part of a file that is read; the default is all.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted<'a> {
     pub columns: Option<&'a [&'a str]>,
@@ -68,8 +68,8 @@ fn meets(group: &RowGroupMetaData, (begin, end): (f64, f64)) -> bool {
     times.max_opt().is_none_or(|&last| last >= begin) && times.min_opt().is_none_or(|&first| first <= end)
 }
 
-/// The events of a part of a record, as far as its columns tell; `flow_of` gives the number of a flow
-/// by its name. `None` if it is no packet record.
+/// The events of a part of a record, as far as its columns tell; `flow_of` gives the number of a
+/// flow by its name. `None` if it is no packet record.
 pub fn records(
     batch: &RecordBatch,
     plan: &Plan,

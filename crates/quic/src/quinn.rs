@@ -4,8 +4,9 @@
 //! whether the application had nothing to send. It does not report which packets count as in flight
 //! when sent, nor spurious losses, and its pacer always sends 1.25 windows per round trip.
 //!
-//! Its next version reports marks by a flag, and spurious losses. [`Controller::on_marks_or_losses`]
-//! and [`Controller::on_spurious_losses`] take them; today's trait feeds the first.
+//! Its next version reports marks by a flag, and spurious losses.
+//! [`Controller::on_marks_or_losses`] and [`Controller::on_spurious_losses`] take them; today's
+//! trait feeds the first.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -59,8 +60,8 @@ impl Controller {
         &self.driver
     }
 
-    /// Packets were declared lost, or marked (`is_ecn`, `lost_bytes` 0): the arguments of quinn's next
-    /// version. `sent` is the send time of the last of them.
+    /// Packets were declared lost, or marked (`is_ecn`, `lost_bytes` 0): the arguments of quinn's
+    /// next version. `sent` is the send time of the last of them.
     pub fn on_marks_or_losses(
         &mut self,
         now: Instant,
@@ -78,8 +79,8 @@ impl Controller {
         self.driver.on_congestion(self.clock.time(now), congestion);
     }
 
-    /// All packets of the last congestion event have been acknowledged after all: the response to it
-    /// is undone.
+    /// All packets of the last congestion event have been acknowledged after all: the response to
+    /// it is undone.
     pub fn on_spurious_losses(&mut self) {
         self.driver.on_spurious_loss();
     }
@@ -178,7 +179,8 @@ mod tests {
         assert!(window(true, 0) < connection().0.window() && window(false, PACKET) < connection().0.window());
     }
 
-    /// "The sender [...] SHOULD restore" the window before a spurious loss (RFC 9438, section 4.9.2).
+    /// "The sender [...] SHOULD restore" the window before a spurious loss (RFC 9438, section
+    /// 4.9.2).
     #[test]
     fn a_spurious_loss_is_undone() {
         let (mut controller, sent) = connection();

@@ -405,8 +405,8 @@ fn options_that_come_twice_or_in_the_wrong_order_stop_nobody() {
                 ));
                 let part = tampered / honest;
                 // Packet pair has one pair at a time on its way: swapped, the options time a whole
-                // round trip, T, and slow start, which pairs alone correct, sends a segment in each:
-                // two of 1500 B in 48 ms are 0.05 of 10 Mbit/s.
+                // round trip, T, and slow start, which pairs alone correct, sends a segment in
+                // each: two of 1500 B in 48 ms are 0.05 of 10 Mbit/s.
                 let least = if algorithm == "packet-pair" && options == "swap" { 0.05 } else { 0.5 };
                 assert!((least..=1.1).contains(&part), "{algorithm} {options} {link}: {part}");
             }

@@ -19,7 +19,7 @@ export class Pace {
     return 1 / Number(this.speeds.value);
   }
 
-  /** Takes the speed nearest to one simulated second in so many seconds. */
+  /** Takes the speed nearest to one simulated second in the given time, s. */
   suit(seconds: number): void {
     const off = (speed: number): number => Math.abs(Math.log(speed / seconds));
     this.speeds.value = String(SPEEDS.reduce((a, b) => (off(a) < off(b) ? a : b)));

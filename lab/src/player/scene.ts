@@ -6,7 +6,7 @@ import { LETTER, ROOM, type Way, Ways } from "./ways.ts";
 
 /** Seconds of real time for which a dropped packet falls. */
 const FALL = 0.6;
-/** A limit of at most so many packets is always shown, a larger one if the queue comes near. */
+/** A limit up to this number of packets is always shown, a larger one if the queue comes near. */
 const SHORT_QUEUE = 250, FAR_FROM_FULL = 20;
 
 /** Colours of a theme. */

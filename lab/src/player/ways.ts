@@ -18,7 +18,7 @@ export interface Way {
   /** Pixels along it where packets begin and end. */
   start: number;
   end: number;
-  /** Position and angle of a distance along it, so many pixels aside. */
+  /** Position and angle of a distance along it, `aside` pixels beside it. */
   at: (pixels: number, aside?: number) => [number, number, number];
 }
 

@@ -18,7 +18,7 @@ const BESIDE: f64 = 0.6;
 /// Rows between parallel cables in their middle.
 const BEND: f64 = 2.4;
 
-/// What a place stands for.
+/// The meaning of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -39,7 +39,7 @@ pub struct Place {
     pub x: f64,
     /// Rows from the top.
     pub y: f64,
-    /// What it stands for.
+    /// Its meaning.
     pub kind: Kind,
     /// Number of nodes it represents.
     pub count: usize,

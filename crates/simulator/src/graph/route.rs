@@ -8,7 +8,7 @@
 //! such a path, by a hash of the flow.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use selfclock_congestion::units::Duration;
 
@@ -92,9 +92,10 @@ pub fn routes_by(
         sources.sort_unstable();
         sources.dedup();
         let distances = graph.distances_to(trunks[group[0]].to, &sources);
+        let mut ways = BTreeMap::new();
         for &pair in group {
-            routes[pair] =
-                graph.walk(&trunks[pair], &distances, (routing == Routing::EqualCost).then_some(pair));
+            let hash = (routing == Routing::EqualCost).then_some(pair);
+            routes[pair] = graph.walk(&trunks[pair], &distances, &mut ways, hash);
         }
     }
     routes
@@ -174,9 +175,25 @@ impl<'a> Graph<'a> {
         (far.0.saturating_add(self.edges[link].delay.picoseconds().into()), far.1.saturating_add(1))
     }
 
+    /// The links of a node that begin a shortest path, lowest first.
+    fn shortest(&self, node: usize, distances: &[Distance]) -> Vec<usize> {
+        let begins = |&link: &usize| {
+            let far = distances[self.edges[link].to];
+            far != UNREACHABLE && self.across(link, far) == distances[node]
+        };
+        self.out[node].iter().copied().filter(begins).collect()
+    }
+
     /// Walks from the near end along shortest paths: always along the lowest link, or that of the
-    /// hash. Each step has one hop less to go.
-    fn walk(&self, trunk: &Trunk, distances: &[Distance], hash: Option<usize>) -> Option<Route> {
+    /// hash. Each step has one hop less to go. `ways` keeps the shortest links of each node: one in
+    /// the middle of a star has as many links as there are flows.
+    fn walk(
+        &self,
+        trunk: &Trunk,
+        distances: &[Distance],
+        ways: &mut BTreeMap<usize, Vec<usize>>,
+        hash: Option<usize>,
+    ) -> Option<Route> {
         if distances[trunk.from] == UNREACHABLE {
             return None;
         }
@@ -184,14 +201,9 @@ impl<'a> Graph<'a> {
         let mut has_equals = false;
         let mut node = trunk.from;
         while node != trunk.to {
-            let on_path = |&&link: &&usize| {
-                let far = distances[self.edges[link].to];
-                far != UNREACHABLE && self.across(link, far) == distances[node]
-            };
-            let mut on_paths = self.out[node].iter().filter(on_path);
-            let count = on_paths.clone().count();
-            has_equals |= count > 1;
-            let link = *on_paths.nth(hash.map_or(0, |pair| hashed(pair, node, count.max(1))))?;
+            let links = ways.entry(node).or_insert_with(|| self.shortest(node, distances));
+            has_equals |= links.len() > 1;
+            let link = *links.get(hash.map_or(0, |pair| hashed(pair, node, links.len().max(1))))?;
             route.push(link);
             node = self.edges[link].to;
         }

@@ -145,7 +145,7 @@ impl Follower {
         Self::new(plan, begin, from, most)
     }
 
-    /// Whether there are so many hops that later events add none.
+    /// Whether the limit is reached: later events add no hop.
     pub fn is_full(&self) -> bool {
         self.overflowed.is_some()
     }
@@ -333,7 +333,7 @@ impl Hop {
     }
 }
 
-/// What the time to cross a link depends on.
+/// Causes of the time to cross a link.
 #[derive(Clone, Debug)]
 struct Crossing {
     rate: f64,
@@ -360,8 +360,8 @@ impl Crossing {
         }
     }
 
-    /// Transmission time and delay of a packet whose transmission begins at `start`, seconds; before
-    /// any change if that is not known.
+    /// Transmission time and delay of a packet whose transmission begins at `start`, seconds;
+    /// before any change if that is not known.
     fn times(&self, size: u32, start: f64) -> (f64, f64) {
         let change = self.changes.iter().rfind(|(at, ..)| start.is_finite() && *at <= start);
         let (rate, delay) = change.map_or((self.rate, self.delay), |&(_, rate, delay)| (rate, delay));

@@ -175,8 +175,8 @@ totals! {
         queue_mean_s: f64 {
             unit: "ms", word: "wait", heading: "Mean wait {}", short: "wait\n{}", combined: Some(Busiest),
         },
-        /// Waiting times of the packets transmitted, until the beginning of their transmission; only
-        /// in a run that measures delays.
+        /// Waiting times of the packets transmitted, until the beginning of their transmission;
+        /// only in a run that measures delays.
         #[serde(skip_serializing_if = "Option::is_none")]
         waits: Option<DelaySummary> { omitted: true },
     }

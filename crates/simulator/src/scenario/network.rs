@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 /// Bytes of the timestamps option with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// Nodes, links, flows and their layout as JSON; flows and cables name links by index. The layout is
-/// null for a network that is too large to draw.
+/// Nodes, links, flows and their layout as JSON; flows and cables name links by index. The layout
+/// is null for a network that is too large to draw.
 pub fn network(plan: &Plan) -> Value {
     let links: Vec<Value> = (0..plan.links.len()).map(|index| link(plan, index)).collect();
     let flows: Vec<Value> = plan.flows.iter().map(|each| flow(plan, each)).collect();

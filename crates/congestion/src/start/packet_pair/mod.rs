@@ -154,8 +154,8 @@ parameters! {
         /// Space transmissions after a recovery.
         safe_transmit: bool = true, shown "true", unit "", range (0.0, 0.0),
             source "paper, section 4.2.2";
-        /// The latest end of the shaping that follows slow start and a recovery: two round trips, or
-        /// none while the leaky bucket is not empty.
+        /// The latest end of the shaping that follows slow start and a recovery: two round trips,
+        /// or none while the leaky bucket is not empty.
         shaped_until: ShapedUntil = ShapedUntil::TwoRoundTrips, shown "two-round-trips", unit "", range (0.0, 0.0),
             source "our choice: section 4.2.2 names no end; section 4.2.3: to control interval of data transfer may destroy \
                     self-clocking, therefore we added no modification to congestion avoidance";
@@ -254,11 +254,11 @@ impl PacketPair {
         }
     }
 
-    /// The paper names no exit. Ours: the bucket is empty and, in safe-transmit, one round-trip time
-    /// has passed, because only then do all ACKs belong to spaced segments, and the clock sustains
-    /// itself. A T that is too large, or ACKs of many segments at once, would never let the bucket
-    /// be empty, and no pair leaves meanwhile to correct T: a second round trip is spaced by no more
-    /// than the window's share of it, and is the last.
+    /// The paper names no exit. Ours: the bucket is empty and, in safe-transmit, one round-trip
+    /// time has passed, because only then do all ACKs belong to spaced segments, and the clock
+    /// sustains itself. A T that is too large, or ACKs of many segments at once, would never let
+    /// the bucket be empty, and no pair leaves meanwhile to correct T: a second round trip is
+    /// spaced by no more than the window's share of it, and is the last.
     fn stop_spacing_if_done(&mut self, now: Time) {
         let round_trip = self.smoothed_rtt;
         let (bucket, least) = match &mut self.spacing {
@@ -568,8 +568,9 @@ mod tests {
         assert_eq!(start.pacing(&state), None, "congestion avoidance is not modified (4.2.3)");
     }
 
-    /// A T that no pair of the path's ever corrects, 200 ms here for segments that leave 20 ms apart
-    /// by themselves: 10 segments a round trip of 200 ms can only leave in time at most 20 ms apart.
+    /// A T that no pair of the path's ever corrects, 200 ms here for segments that leave 20 ms
+    /// apart by themselves: 10 segments a round trip of 200 ms can only leave in time at most 20 ms
+    /// apart.
     #[test]
     fn an_interval_that_is_too_large_spaces_one_round_trip_and_is_left_after_another() {
         let start = |shaped_until| {
