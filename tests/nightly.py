@@ -26,7 +26,7 @@ CHECKS = (
 _REASONS = {
     "a part of make test, of each change": "test begin lint rust-test python-test untested docs instructions",
     "builds, and checks nothing": "help prerequisites build quic lab lab-prerequisites clean",
-    "updates files of the repository": "pins chart-library figures record instructions-record",
+    "updates files of the repository": "pins chart-library report-scripts figures record instructions-record",
     "updates objects, which make test compares": "kernel-object kernel-objects",
     "writes a page of measurements": "scorecards quic-scorecards quic-parity quic-others transports "
     "transports-kernel bbr-suite ns2-grid live-validation linux-suite",
@@ -36,6 +36,7 @@ _REASONS = {
     "needs a built clone of another repository": "packetdrill",
     "has the runs of record-full": "reproduce reproduce-full",
     "package, at a release": "release",
+    "compares with a revision that is given": "semver",
     "lists lines, and judges nothing": "coverage",
     "tells in hours what each law is good for, and judges nothing": "faults",
     "takes days": "mutants",

@@ -58,7 +58,8 @@ def link(table: dict[str, Any]) -> sc.Link:
         keys["queue"] = sc.Queue(**queue) if "discipline" in queue else queue
     if "loss" in keys:
         loss = keys["loss"]
-        keys["loss"] = loss["probability"] if "probability" in loss else sc.GilbertElliott(**loss)
+        kind = sc.LossBursts if "good" in loss else sc.GilbertElliott
+        keys["loss"] = loss["probability"] if "probability" in loss else kind(**loss)
     if isinstance(trace := keys.get("delivery_trace"), dict):
         keys["delivery_trace"] = sc.DeliveryTrace(**trace)
     if "changes" in keys:
@@ -74,6 +75,10 @@ def network(table: dict[str, Any]) -> sc.Network:
             return sc.Dumbbell(**keys)
         case "parking-lot":
             return sc.ParkingLot(**keys)
+        case "fat-tree":
+            return sc.FatTree(**keys)
+        case "leaf-spine":
+            return sc.LeafSpine(**keys)
     return sc.Graph([link(each) for each in keys["link"]], keys["nodes"])
 
 
@@ -112,7 +117,8 @@ def flow(table: dict[str, Any]) -> sc.Flow | sc.Background:
 def rebuilt(text: str) -> sc.Scenario:
     """Rebuild a file's scenario."""
     document = tomllib.loads(text)
-    more = {key: document[key] for key in ("duration", "name", "title", "seed", "profile") if key in document}
+    plain = ("duration", "name", "title", "seed", "profile", "measure_from", "measure_delays")
+    more = {key: document[key] for key in plain if key in document}
     if "transport" in document:
         more["transport"] = transport(document["transport"])
     if "record" in document:
@@ -158,12 +164,14 @@ def test_every_key_of_a_file_can_be_set() -> None:
     whole = set(sc.Network.scenario.__kwdefaults__) | {"duration"}
     # The version is fixed; networks, flows and routers are separate arguments.
     assert set(top) - whole == {"schema", "network", "flow", "router"}
-    dumbbell, lot, graph = tables(top["network"])
+    dumbbell, lot, graph, tree, leaves = tables(top["network"])
+    assert missing(tree, sc.FatTree) == missing(leaves, sc.LeafSpine) == {"topology"}
     assert missing(dumbbell, sc.Dumbbell) == missing(lot, sc.ParkingLot) == {"topology"}
     assert missing(graph, sc.Graph) == {"topology", "link"}
     (wire,) = tables(graph["link"])
     assert missing(wire, sc.Link) == set()
-    bernoulli, chain = tables(wire["loss"])
+    bernoulli, chain, bursts = tables(wire["loss"])
+    assert missing(bursts, sc.LossBursts) == set()
     assert set(bernoulli) == {"probability"}
     assert missing(chain, sc.GilbertElliott) == set()
     assert [missing(table, sc.Change) for table in tables(wire["changes"])] == [set()]

@@ -54,7 +54,11 @@ BACK: Document = {"name": "back", "from": "b", "to": "a", "duplex": False, **WIR
 
 #: Requirements in the same table, by the key's path; that of a table ends with a dot.
 SIBLINGS: list[tuple[str, Document]] = [
-    (r"\.(bottleneck|reverse|access|sink_access|hop|link)\.(?!rate$|delivery_trace$)\w*$", {"rate": "10 Mbps"}),
+    (r"^network\[leaf-spine\]\.(?!hosts$)\w*$", {"hosts": 2}),
+    (r"^network\[leaf-spine\]\.hosts$", {"leaves": 2}),
+    (r"^router\[loss\]\.counts$", {"packets": [14, 26]}),
+    (r"\.peak_rate$", {"rate": "5 Mbps", "burst": "100 kB"}),
+    (r"\.(bottleneck|reverse|access|sink_access|hop|link|host_link)\.(?!rate$|peak_rate$|delivery_trace$)\w*$", {"rate": "10 Mbps"}),
     (r"^router\[loss\]\.(links|kinds|from|until|mechanism)?$", {"probability": 0.1}),
     (r"\.timer\.maximum$", {"minimum": "10 ms"}),
     (r"\.changes\.(at)?$", {"delay": "40 ms"}),
@@ -77,7 +81,7 @@ ELSEWHERE: dict[str, Document] = {
     "network[graph].link.duplex": {"network": {"link": [{}, BACK]}},
     "flow.group": {"flow": [{"congestion_control": "adaptive"}]},
     "flow.traffic.size": {"flow": [{"traffic": {"load": "1 Mbps"}}]},
-    "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP,
+    "flow.traffic.ecn": {"flow": [{"protocol": "udp", "traffic": {"rate": "1 Mbps"}}]}, "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP,
 }  # fmt: skip
 PARTS = ("window", "start", "estimate", "model")
 #: Names that must refer to something, by the end of the path.
@@ -89,6 +93,8 @@ NAMES = {
 
 #: Keys of QUIC stacks, which are only built by `make quic`.
 STACKS = (".stack", ".controller")
+#: A list of all nodes on the way, and not of any: test_traffic.py.
+WHOLE = ("flow.route",)
 
 
 @dataclass
@@ -146,7 +152,8 @@ def scalars(schema: Mapping[str, Any], place: str) -> Iterator[tuple[Any, str | 
     elif schema["type"] == "integer":
         low, high = schema["minimum"], schema["maximum"]
         yield low, None
-        yield min(low + 1, high), None
+        # Half of a fat tree's ports lead up.
+        yield min(low + (2 if place == "network[fat-tree].k" else 1), high), None
         # "From 1" in the reference is bounded by the feasible size of a run.
         if high < 2**32:
             yield high, None
@@ -204,7 +211,7 @@ def needs_stacks(schema: Mapping[str, Any], place: str) -> bool:
 
 def walk(schema: Mapping[str, Any], place: str, put: Put) -> Iterator[Case]:
     """Yield the cases of a schema; `put` puts a value at the schema's place."""
-    if needs_stacks(schema, place):
+    if needs_stacks(schema, place) or place in WHOLE:
         return
     for alternative in ("anyOf", "oneOf"):
         for one in schema.get(alternative, ()):

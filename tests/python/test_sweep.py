@@ -83,9 +83,9 @@ def test_a_row_per_point_and_seed_is_what_run_says(selfclock: Command, grid: Pat
     assert (row["network.bottleneck.queue"], row["flow.0.congestion_control"]) == ("20 packets", "cubic")
     overrides = ["network.bottleneck.queue=20 packets", "flow.0.congestion_control=cubic"]
     summary = sc.Scenario.load(small, overrides).with_seed(2).run().summary
-    # A table has a column for connection failures even if none failed.
-    assert row["flows"] == [{**flow, "failure": None} for flow in summary["flows"]]
-    assert row["links"] == summary["links"]
+    # A table has a column for failures and delays even if no run has any.
+    assert row["flows"] == [{**flow, "delays": None, "failure": None} for flow in summary["flows"]]
+    assert row["links"] == [{**link, "waits": None} for link in summary["links"]]
     assert row["goodput_bps"] == sum(flow["goodput_bps"] for flow in summary["flows"])
     assert (row["busiest_link"], row["drops"]) == ("bottleneck", sum(link["drops"] for link in summary["links"]))
     point = document["points"][3]

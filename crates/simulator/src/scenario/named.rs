@@ -156,7 +156,7 @@ pub fn value_schema(parameter: &Parameter) -> Json {
         Kind::Choice(words) => json!({ "enum": words }),
         Kind::Several(words) => json!({ "type": "array", "items": { "enum": words }, "minItems": 1 }),
         Kind::Counts => json!({
-            "type": "array", "minItems": 1, "maxItems": Counts::MOST, "items": { "type": "integer", "minimum": 1 },
+            "type": "array", "minItems": 1, "maxItems": Counts::MOST, "items": { "type": "integer", "minimum": 1, "maximum": u32::MAX },
         }),
         Kind::OrWord(kind, word) => {
             json!({ "anyOf": [{ "const": word }, value_schema(&Parameter { kind: *kind, ..*parameter })] })
