@@ -311,6 +311,7 @@ def test_a_quantity_is_the_same_in_every_unit(runs: list[tuple[Case, sc.Summary 
 
 def test_every_key_of_the_schema_is_tried() -> None:
     tried = {re.sub(r"\[[^]]*\]", "", case.place).rpartition(".")[2] for case in cases()}
+    tried |= {place.rpartition(".")[2] for place in WHOLE}
     keys: set[str] = set()
 
     def collect(schema: object) -> None:
