@@ -58,7 +58,8 @@ SIBLINGS: list[tuple[str, Document]] = [
     (r"^network\[leaf-spine\]\.hosts$", {"leaves": 2}),
     (r"^router\[loss\]\.counts$", {"packets": [14, 26]}),
     (r"\.peak_rate$", {"rate": "5 Mbps", "burst": "100 kB"}),
-    (r"\.(bottleneck|reverse|access|sink_access|hop|link|host_link)\.(?!rate$|peak_rate$|delivery_trace$)\w*$", {"rate": "10 Mbps"}),
+    (r"\.(bottleneck|reverse|access|sink_access|hop|link|host_link)\.(?!rate$|peak_rate$|delivery_trace$)\w*$",
+     {"rate": "10 Mbps"}),
     (r"^router\[loss\]\.(links|kinds|from|until|mechanism)?$", {"probability": 0.1}),
     (r"\.timer\.maximum$", {"minimum": "10 ms"}),
     (r"\.changes\.(at)?$", {"delay": "40 ms"}),
@@ -81,7 +82,8 @@ ELSEWHERE: dict[str, Document] = {
     "network[graph].link.duplex": {"network": {"link": [{}, BACK]}},
     "flow.group": {"flow": [{"congestion_control": "adaptive"}]},
     "flow.traffic.size": {"flow": [{"traffic": {"load": "1 Mbps"}}]},
-    "flow.traffic.ecn": {"flow": [{"protocol": "udp", "traffic": {"rate": "1 Mbps"}}]}, "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP,
+    "flow.traffic.ecn": {"flow": [{"protocol": "udp", "traffic": {"rate": "1 Mbps"}}]},
+    "flow.traffic.arrivals": UDP, "flow.traffic.packet": UDP,
 }  # fmt: skip
 PARTS = ("window", "start", "estimate", "model")
 #: Names that must refer to something, by the end of the path.
