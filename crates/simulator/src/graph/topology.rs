@@ -134,6 +134,7 @@ pub fn parking_lot<W: Clone>(hops: usize, hop: &W, access: &W) -> Topology<W> {
 }
 
 /// The wires of a data centre.
+#[cfg(any(feature = "scenario-files", test))]
 #[derive(Clone, Copy, Debug)]
 pub struct DataCenterWires<W> {
     /// Between switches, each direction.
@@ -144,6 +145,7 @@ pub struct DataCenterWires<W> {
     pub down: W,
 }
 
+#[cfg(any(feature = "scenario-files", test))]
 impl<W: Clone> Topology<W> {
     /// A host at a switch.
     fn host(&mut self, number: usize, switch: usize, wires: &DataCenterWires<W>) {
@@ -157,6 +159,7 @@ impl<W: Clone> Topology<W> {
 /// A fat tree of switches with `k` ports, an even number (Al-Fares, Loukissas and Vahdat, SIGCOMM
 /// 2008): `core1`..`core(k/2)²`; in pod P `agg-P-1`..`agg-P-k/2`, each linked to k/2 cores of its
 /// own, and `edge-P-1`..`edge-P-k/2`, each linked to all of these; `host1`.. in order of edges.
+#[cfg(any(feature = "scenario-files", test))]
 pub fn fat_tree<W: Clone>(k: usize, wires: &DataCenterWires<W>) -> Topology<W> {
     let half = k / 2;
     let mut topology = Topology { nodes: Vec::new(), links: Vec::new() };
@@ -186,6 +189,7 @@ pub fn fat_tree<W: Clone>(k: usize, wires: &DataCenterWires<W>) -> Topology<W> {
 
 /// `spine1`.., `leaf1`.., each leaf linked to each spine, and `hosts` hosts at each leaf, `host1`..
 /// in order of leaves.
+#[cfg(any(feature = "scenario-files", test))]
 pub fn leaf_spine<W: Clone>(
     leaves: usize,
     spines: usize,
