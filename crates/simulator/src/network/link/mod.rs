@@ -257,7 +257,7 @@ impl Link {
             self.rare().drops += 1;
             return Passage::Dropped;
         };
-        if self.managed().is_none() {
+        if self.rare.is_some() && self.managed().is_none() {
             self.note_wait(now, start);
         }
         let arrival = end + self.delay;
