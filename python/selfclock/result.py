@@ -89,11 +89,6 @@ class Result:
         self._outcome = outcome
         self._record = record
 
-    @property
-    def record_file(self) -> Path | None:
-        """The file with the packet events that were written during the run; `None` if they are in memory."""
-        return self._record
-
     def moved(self, directory: Path) -> Result:
         """Return the result with its packet record in another directory."""
         return Result(self.scenario, self._outcome, self._record and directory / self._record.name)

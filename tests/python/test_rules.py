@@ -12,7 +12,7 @@ import selfclock as sc
 from selfclock.claims import Claim, Findings
 from selfclock.paper_runs import Part, Runs, Study, run_studies
 from selfclock.papers.mutants import Mutant, Rules, algorithm, fallen, unfalsified
-from selfclock.papers.on_record import long_claims, on_record
+from selfclock.papers.on_record import long_claims, long_row, on_record, row
 from selfclock.reproduce import PAPERS
 
 if TYPE_CHECKING:
@@ -74,6 +74,19 @@ def test_no_rule_on_record_cannot_fail() -> None:
         assert {one.id for one in made} <= rules.falls.keys(), name
         assert unfalsified(made, rules.falls) == [], name
         assert {mutant for own in rules.falls.values() for mutant in own} <= rules.mutants.keys()
+
+
+@pytest.mark.parametrize("package", PAPERS.values())
+def test_what_is_read_from_the_record_is_written_as_it_was(package: str) -> None:
+    folder = resources.files(package)
+    written = folder / "full.json"
+    long = json.loads(written.read_text(encoding="utf-8")) if written.is_file() else []
+    assert [long_row(claim) for claim in long_claims(package)] == long
+    # The long ones are on record in both files, and in one of them as texts.
+    short = json.loads((folder / "claims.json").read_text(encoding="utf-8"))
+    by_id = {(one["id"], *one["readings"]): one for one in short}
+    for claim in long_claims(package):
+        assert row(claim, package) == by_id[claim.id, *claim.readings]
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -213,15 +213,14 @@ impl Receiver {
         // echoed timestamp is that of the segment requested by the last ACK, so that a delayed ACK
         // echoes the earliest of its segments. A segment "outside the window" was rejected before
         // (section 5.3, R2 and R3; `tcp_sequence`): an old duplicate leaves no timestamp.
-        let recent = self.recent_timestamp;
-        if packet.sent < recent && packet.sequence >= self.reassembly.next() && self.is_old(packet.sent) {
-            return self.acknowledge(context, None);
-        }
         let end = packet.sequence + u64::from(packet.payload);
-        if (packet.sequence..=end).contains(&self.last_acknowledgement)
-            && (packet.sent >= recent || recent == Time::NEVER)
-        {
-            self.recent_timestamp = packet.sent;
+        let is_asked_for = (packet.sequence..=end).contains(&self.last_acknowledgement);
+        if packet.sent >= self.recent_timestamp {
+            if is_asked_for {
+                self.recent_timestamp = packet.sent;
+            }
+        } else if !self.admits_older(packet, is_asked_for) {
+            return self.acknowledge(context, None);
         }
         let arrival = self.reassembly.insert(packet.sequence, end);
         let request = match option {
@@ -258,15 +257,21 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment is from before one that has moved the window: a segment held on its way
-    /// is, if a retransmission has overtaken it. "If SEG.TSval < TS.Recent [...] send an
-    /// acknowledgment in reply [...] and drop the segment" (RFC 7323, section 5.3, R1). A duplicate
-    /// is dropped anyway.
+    /// Whether a segment is taken that was sent before the one whose timestamp is echoed, or is the
+    /// first of all. A segment held on its way is not, if a retransmission has overtaken it: "If
+    /// SEG.TSval < TS.Recent [...] send an acknowledgment in reply [...] and drop the segment" (RFC
+    /// 7323, section 5.3, R1). A duplicate is dropped anyway.
     #[cold]
-    fn is_old(&self, sent: Time) -> bool {
+    fn admits_older(&mut self, packet: &Packet, is_asked_for: bool) -> bool {
         let recent = self.recent_timestamp;
+        if recent == Time::NEVER {
+            if is_asked_for {
+                self.recent_timestamp = packet.sent;
+            }
+            return true;
+        }
         let value = |time: Time| time.ticks(TIMESTAMP_CLOCK);
-        self.timestamps && recent != Time::NEVER && value(sent) < value(recent)
+        !self.timestamps || packet.sequence < self.reassembly.next() || value(packet.sent) >= value(recent)
     }
 
     /// Notes when data arrived, and what the window makes of it. True if the window has grown.

@@ -25,17 +25,10 @@ impl Link {
             self.reach(time);
             self.update_until(time);
             self.queue.serve_until(time);
-            let measures_at = self.measures_at();
-            if measures_at == Some(time) {
-                self.begin_measurement(time);
-            }
-            // Both are due at once only by chance.
-            let next = next_multiple(time, interval);
-            self.next_sample = match measures_at {
-                Some(from) if from > time => next.min(from),
-                _ => next,
-            };
-            if !is_multiple(time, interval) {
+            if self.rare.is_some()
+                && self.measures_at() == Some(time)
+                && !self.samples_at_measurement(time, interval)
+            {
                 continue;
             }
             // Everything accepted so far is transmitted without a pause until `free_at`.
@@ -59,19 +52,28 @@ impl Link {
             };
             samples.put(time, self.place as usize, sample);
             self.busy_before = busy;
+            let next = time + interval;
+            self.next_sample =
+                if self.rare.is_none() { next } else { self.measures_at().unwrap_or(next).min(next) };
         }
         self.plain_until = self.next_sample.min(self.plain_limit);
     }
-}
 
-/// Whether a sample is due at this time.
-fn is_multiple(time: Time, interval: Duration) -> bool {
-    !interval.is_zero() && time == Time::ZERO + interval.times(time.ticks(interval))
-}
-
-/// The first sample after this time; [`Time::NEVER`] without samples.
-fn next_multiple(time: Time, interval: Duration) -> Time {
-    if interval.is_zero() { Time::NEVER } else { Time::ZERO + interval.times(time.ticks(interval) + 1) }
+    /// The run is measured from this time on. Returns whether a sample is due as well, which is so
+    /// only by chance; otherwise the next one is that of the interval's next multiple.
+    #[cold]
+    fn samples_at_measurement(&mut self, time: Time, interval: Duration) -> bool {
+        self.begin_measurement(time);
+        if interval.is_zero() {
+            self.next_sample = Time::NEVER;
+            return false;
+        }
+        let before = Time::ZERO + interval.times(time.ticks(interval));
+        if time != before {
+            self.next_sample = before + interval;
+        }
+        time == before
+    }
 }
 
 /// Inputs of a sample from a link's rarely used parts.
