@@ -33,6 +33,8 @@ pub(super) struct Imperfections {
     /// With a trace: whether a packet keeps its place in a drop-tail queue until its last byte has
     /// left, instead of its first.
     in_system: bool,
+    /// Whether delay and changes of the path are all it has.
+    is_simple: bool,
 }
 
 impl Imperfections {
@@ -50,7 +52,11 @@ impl Imperfections {
             server: plan.trace.clone().map(Server::new),
             bucket: Bucket::new(plan),
             in_system: plan.counts_packet_in_service,
+            is_simple: false,
         };
+        let is_simple =
+            own.loss.is_none() && own.server.is_none() && own.bucket.is_none() && own.total_limit.is_none();
+        let own = Self { is_simple, ..own };
         let has_any = !(own.only_delays() && own.jitter.is_zero());
         has_any.then(|| Box::new(own))
     }
@@ -58,12 +64,13 @@ impl Imperfections {
     /// Whether delay is its only effect on packets.
     #[inline]
     pub fn only_delays(&self) -> bool {
-        self.loss.is_none()
-            && self.next_change() == Time::NEVER
-            && self.server.is_none()
-            && self.bucket.is_none()
-            && self.total_limit.is_none()
-            && self.losses.is_empty()
+        self.is_simple && self.next_change() == Time::NEVER
+    }
+
+    /// Whether jitter is all it has.
+    #[inline]
+    pub fn only_jitters(&self) -> bool {
+        self.is_simple && self.changes.is_none()
     }
 
     /// Whether the next packet, whose transmission ends at `end`, is lost on the wire.

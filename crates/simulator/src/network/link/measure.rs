@@ -88,12 +88,6 @@ impl Link {
         (measured.from > Time::ZERO && measured.before.is_none()).then_some(measured.from)
     }
 
-    /// Whether the wait of each packet is measured.
-    #[inline]
-    pub(super) fn measures_waits(&self) -> bool {
-        self.rare.as_deref().is_some_and(Rare::measures_waits)
-    }
-
     /// A packet that arrived at `arrival` begins its transmission at `start`.
     #[inline]
     pub(super) fn note_wait(&mut self, arrival: Time, start: Time) {

@@ -142,6 +142,14 @@ struct Rare {
     measured: Option<Box<Measured>>,
 }
 
+impl Rare {
+    /// Whether delay is their only effect on packets, and no wait is measured.
+    #[inline]
+    fn only_delays(&self) -> bool {
+        self.imperfections.as_ref().is_none_or(|own| own.only_delays()) && !self.measures_waits()
+    }
+}
+
 impl Link {
     /// An idle link.
     pub fn new(plan: &LinkPlan, seed: u64, index: usize, sampling: Option<Sampling>) -> Self {

@@ -5,7 +5,7 @@
 //! `shortcuts_equal_accept`, runs random packets through random links both ways and compares
 //! departures, samples, totals and drops.
 
-use super::{Link, places};
+use super::{Link, Rare, places};
 use crate::record::series::{LinkSample, Rows};
 use selfclock_congestion::units::Time;
 
@@ -76,8 +76,7 @@ impl Link {
                 return Some(arrival);
             }
         }
-        let only_delays = self.imperfections().is_none_or(|own| own.only_delays());
-        if self.marks || !only_delays || self.measures_waits() {
+        if self.marks || !self.rare.as_deref().is_none_or(Rare::only_delays) {
             return None;
         }
         let arrival = self.enter(now, size)?.end + self.delay;
