@@ -161,9 +161,11 @@ impl WindowState {
     pub fn slow_start_step_up_to(&self, size: Bytes, limit: f64) -> f64 {
         self.segments(size).min(limit).min((self.ssthresh - self.cwnd).max(1.0))
     }
-    /// The data outstanding, in segments, that a timeout reduces: "ssthresh = max (FlightSize / 2,
-    /// 2*SMSS)", with at most the window. During a long recovery more than a window has been sent
-    /// since the oldest outstanding segment, and half of that would be too much.
+    /// The data outstanding, in segments, that a reduction takes its part of: "ssthresh = max
+    /// (FlightSize / 2, 2*SMSS)", with at most the window. More than a window has been sent since
+    /// the oldest outstanding segment during a long recovery, and while a sender waits whether a
+    /// segment is late or lost: what left then "MUST NOT be included in this calculation" (RFC
+    /// 5681, section 3.2, of Limited Transmit). Linux takes the window (`tcp_reno_ssthresh`).
     pub fn flight(&self, flight_size: Bytes) -> f64 {
         self.segments(flight_size).min(self.window_in_use())
     }

@@ -32,7 +32,7 @@ choice! {
 choice! {
     /// Quantity that a loss halves.
     Halved {
-        /// FlightSize, RFC 5681 equation 4: the data outstanding; at a timeout at most the window.
+        /// FlightSize, RFC 5681 equation 4: the data outstanding, at most the window.
         FlightSize = "flight-size",
         /// cwnd, as the simulators of the 1990s did.
         Window = "window",
@@ -132,13 +132,13 @@ impl WindowPart for Reno {
     }
 
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        let kept = self.half(state.segments(event.flight_size), state);
+        let kept = self.half(state.flight(event.flight_size), state);
         state.reduce_to(kept);
     }
 
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
         let factor = if self.parameters.abe { self.parameters.beta_ecn } else { 0.5 };
-        let kept = self.part(factor, state.segments(event.flight_size), state);
+        let kept = self.part(factor, state.flight(event.flight_size), state);
         state.reduce_to(kept);
     }
 

@@ -277,17 +277,23 @@ impl LossRecovery {
         }
     }
 
-    /// The receiver has everything below `acknowledgement`, which is beyond SND.UNA.
+    /// "RACK.fack", to be read before an ACK with SACK blocks is processed.
+    pub fn highest_delivered(&self) -> u64 {
+        self.rack.as_deref().map_or(u64::MAX, |own| own.rack.highest())
+    }
+
+    /// The receiver has everything below `acknowledgement`, which is beyond SND.UNA. `highest`:
+    /// [`LossRecovery::highest_delivered`] before the ACK; anything beyond it without blocks.
     #[inline(always)]
     pub fn take_cumulative<const RACK: bool>(
         &mut self,
         now: Time,
-        acknowledgement: u64,
+        (acknowledgement, highest): (u64, u64),
         echo: Option<Time>,
         minimum_rtt: Option<Duration>,
     ) -> Advance {
         if RACK && let Some(RackTlp { rack, .. }) = self.rack.as_deref_mut() {
-            rack.on_cumulative_ack(&self.board, acknowledgement, now, echo, minimum_rtt);
+            rack.on_cumulative_ack(&self.board, (acknowledgement, highest), now, echo, minimum_rtt);
         }
         let advance = self.board.advance(acknowledgement);
         self.una = acknowledgement;

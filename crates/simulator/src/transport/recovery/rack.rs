@@ -227,23 +227,30 @@ impl Rack {
         let list = self.list();
         list.take_out(index);
         let order = list.places[index].order;
-        self.note_delivered(segment, order, now, echo, minimum_rtt);
+        self.note_delivered(segment, order, self.highest, now, echo, minimum_rtt);
+    }
+
+    /// "RACK.fack": the end of the highest segment that has been delivered.
+    pub fn highest(&self) -> u64 {
+        self.highest
     }
 
     /// A segment with this many earlier transmissions is acknowledged or SACKed for the first time.
-    /// Steps 2 and 3 of section 6.2.
+    /// Steps 2 and 3 of section 6.2: it was reordered if one that ends at `highest` or beyond was
+    /// delivered before it.
     #[inline]
     fn note_delivered(
         &mut self,
         segment: &Segment,
         order: u64,
+        highest: u64,
         now: Time,
         echo: Option<Time>,
         minimum_rtt: Option<Duration>,
     ) {
         if segment.end() > self.highest {
             self.highest = segment.end();
-        } else if segment.end() < self.highest && !segment.was_retransmitted() {
+        } else if segment.end() < highest && !segment.was_retransmitted() {
             self.reordering_seen = true;
         }
         let rtt = now.since(segment.sent);
@@ -258,12 +265,14 @@ impl Rack {
         self.newest = self.newest.max((segment.sent, order));
     }
 
-    /// Everything below `acknowledgement` is acknowledged, and still on the scoreboard.
+    /// Everything below `acknowledgement` is acknowledged, and still on the scoreboard. The highest
+    /// segment delivered by earlier ACKs ended at `highest`: the blocks of this ACK tell nothing of
+    /// the order, since a delayed ACK may cover what has arrived before them (Linux, `prior_fack`).
     #[inline]
     pub fn on_cumulative_ack(
         &mut self,
         board: &Scoreboard,
-        acknowledgement: u64,
+        (acknowledgement, highest): (u64, u64),
         now: Time,
         echo: Option<Time>,
         minimum_rtt: Option<Duration>,
@@ -273,7 +282,7 @@ impl Rack {
             let segment = &board[index];
             if !segment.is_sacked() {
                 let order = self.take_first();
-                self.note_delivered(segment, order, now, echo, minimum_rtt);
+                self.note_delivered(segment, order, highest.min(self.highest), now, echo, minimum_rtt);
             }
             self.drop_front(segment.is_sacked());
             index += 1;
@@ -507,7 +516,13 @@ mod tests {
         }
         fn ack(&mut self, milliseconds: u64, end: u64) {
             let Self { board, rack, .. } = self;
-            rack.on_cumulative_ack(board, end * 1000, at(milliseconds), None, Some(CALM.minimum_rtt));
+            rack.on_cumulative_ack(
+                board,
+                (end * 1000, u64::MAX),
+                at(milliseconds),
+                None,
+                Some(CALM.minimum_rtt),
+            );
             board.advance(end * 1000);
             self.una = self.una.max(end);
         }

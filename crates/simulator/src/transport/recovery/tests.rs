@@ -57,11 +57,13 @@ impl Rig {
         self.recovery.begin_ack();
         let blocks: Vec<_> = sack.iter().map(|&(first, end)| (first * MSS, end * MSS)).collect();
         self.recovery.take_duplicate(&blocks, &mut news);
+        let highest = self.recovery.highest_delivered();
         for &(first, end) in sack {
             self.recovery.take_block((first * MSS, end * MSS), (echo, minimum_rtt), &mut news, |_, _| {});
         }
         if acknowledgement > self.recovery.una() {
-            news.advance = self.recovery.take_cumulative::<true>(now, acknowledgement, echo, minimum_rtt);
+            news.advance =
+                self.recovery.take_cumulative::<true>(now, (acknowledgement, highest), echo, minimum_rtt);
         }
         self.recovery.judge(&news, &self.rtt)
     }

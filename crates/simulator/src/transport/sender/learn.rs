@@ -66,7 +66,13 @@ impl Estimators {
         let (echo, minimum_rtt) = (news.echo, self.rtt.minimum());
         recovery.begin_ack();
         recovery.take_duplicate(blocks, &mut news);
-        for &block in blocks {
+        let highest = recovery.highest_delivered();
+        // "Order SACK blocks to allow in order walk" (Linux, `tcp_sacktag_write_queue`): of what one
+        // ACK reports nothing was delivered before the rest.
+        let mut ascending = extra.map_or([(0, 0); 4], |extra| extra.sack);
+        let ascending = &mut ascending[..blocks.len()];
+        ascending.sort_unstable();
+        for &mut block in ascending {
             recovery.take_block(block, (echo, minimum_rtt), &mut news, |index, segment| {
                 if let Some(rate) = &mut self.rate {
                     rate.on_delivered(index, segment, now);
@@ -78,7 +84,8 @@ impl Estimators {
             if let Some(rate) = &mut self.rate {
                 rate.on_cumulative_ack(recovery.outstanding(), packet.sequence, now);
             }
-            news.advance = recovery.take_cumulative::<true>(now, packet.sequence, echo, minimum_rtt);
+            news.advance =
+                recovery.take_cumulative::<true>(now, (packet.sequence, highest), echo, minimum_rtt);
             let range = (packet.sequence, recovery.next());
             news.rtt = self.take_rtt_sample(now, range, packet.echo, &news.advance);
         } else if let Some(sent) = news.oldest_sacked.filter(|_| self.rtt.times_sacked()) {

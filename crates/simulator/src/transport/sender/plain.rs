@@ -84,8 +84,12 @@ impl Sender {
             recovery.begin_ack();
         }
         let minimum_rtt = if RACK { estimators.rtt.minimum() } else { None };
-        let advance =
-            recovery.take_cumulative::<RACK>(now, acknowledgement, learn::echo_of(echo), minimum_rtt);
+        let advance = recovery.take_cumulative::<RACK>(
+            now,
+            (acknowledgement, u64::MAX),
+            learn::echo_of(echo),
+            minimum_rtt,
+        );
         let range = (acknowledgement, recovery.next());
         let rtt = estimators.take_rtt_sample(now, range, echo, &advance);
         if RACK {

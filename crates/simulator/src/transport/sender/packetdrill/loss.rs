@@ -55,6 +55,22 @@ fn fast_retransmit_of_four_segments_with_sack() {
     );
 }
 
+/// An ACK may cover what a delayed ACK has held back and report what arrived beyond a hole, the
+/// latest block first: nothing of it was reordered (Linux: `prior_fack` in `tcp_ack`, and sorted
+/// blocks in `tcp_sacktag_write_queue`). So the third SACKed segment begins recovery at once, of
+/// both holes: before reordering is seen there is no reordering window (RFC 8985, section 6.2).
+#[test]
+fn what_one_ack_reports_is_not_reordering() {
+    each(
+        &[Recovery::Rack],
+        "write 10
+         0.1 < synack; > 0:10
+         0.2 < ack 1 sack 2:3; state disorder
+         # An ACK between the two is lost.
+         +0 < ack 1 sack 6:7,4:5,2:3; > 1:2 3:4; state recovery",
+    );
+}
+
 /// `fr-4pkt`: the same without SACK.
 #[test]
 fn fast_retransmit_of_four_segments_without_sack() {
