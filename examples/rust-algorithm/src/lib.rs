@@ -78,8 +78,9 @@ impl ModelPart for Aimd {
         };
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        // At least "2*SMSS"; at least one after a mark.
-        let kept = self.decreased(state.segments(event.flight_size));
+        // Of at most the window: while a segment may be late or lost, more is in flight. At least
+        // "2*SMSS"; at least one after a mark.
+        let kept = self.decreased(state.flight(event.flight_size));
         state.reduce_to(kept);
     }
     fn on_ecn_echo(&mut self, event: &EcnEcho, state: &mut WindowState) {
@@ -87,7 +88,6 @@ impl ModelPart for Aimd {
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {
         if !event.repeated {
-            // At most the window: a long recovery may have more in flight.
             state.ssthresh = self.decreased(state.flight(event.flight_size)).max(2.0);
         }
     }

@@ -57,7 +57,7 @@ impl WindowPart for AimdWindow {
         state.cwnd += self.0.parameters.increase * state.counted(event.size) / state.cwnd;
     }
     fn on_loss(&mut self, event: &LossDetected, state: &mut WindowState) {
-        let kept = self.0.decreased(state.segments(event.flight_size));
+        let kept = self.0.decreased(state.flight(event.flight_size));
         state.reduce_to(kept);
     }
     fn on_timeout(&mut self, event: &Timeout, state: &mut WindowState) {

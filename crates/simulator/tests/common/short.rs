@@ -172,7 +172,7 @@ fn home(entry: &Entry, parameter: &Parameter) -> Home {
             "flow.1.traffic.rate=70 Mbps",
             "flow.1.start=2 s",
             "transport.delayed_ack={ every = 2 }",
-            "duration=8 s",
+            "duration=16 s",
         ],
         ("adaptive", "congested_part_at_start") => &["transport.initial_ssthresh=60 segments"],
         // The round trip grows by a tenth in the middle of slow start: more than a sixteenth, less
