@@ -278,10 +278,11 @@ def main() -> None:
         for each in waiting:
             each.result()
     given.only_kept = True
-    text, failed = "", 0
+    text, failed, count = "", 0, 0
     for group in GROUPS:
         found = [line for its, path, control in chosen if its == group for line in lines(path, control, given)]
         failed += sum("differs" in line.verdict for line in found)
+        count += len(found)
         made = f"\n## {group}\n\n{table(found)}" if found else ""
         sys.stdout.write(made)
         sys.stdout.flush()
@@ -289,7 +290,8 @@ def main() -> None:
     if given.write:
         page = PAGE.read_text(encoding="utf-8")
         before, _, rest = page.partition(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+        counted = f"\nOf {count} lines {failed or 'none'} {'differ' if failed != 1 else 'differs'} without a named cause.\n"
+        PAGE.write_text(f"{before}{BEGIN}\n{counted}{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     if failed:
         sys.exit(f"{failed} lines differ without a named reason")
 

@@ -202,6 +202,28 @@ def test_a_target_that_writes_a_page_says_with_what() -> None:
     assert written | measured.BY_HAND == measured.PAGES
 
 
+def test_a_page_is_older_only_by_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    golden = (ROOT / "tests/golden.toml").read_text(encoding="utf-8")
+    (tmp_path / "tests").mkdir()
+    monkeypatch.setattr(measured, "ROOT", tmp_path)
+
+    def digests(text: str) -> dict[str, str]:
+        (tmp_path / "tests/golden.toml").write_text(text, encoding="utf-8")
+        return {page: measured.results(page) for page in measured.PAGES}
+
+    def older(line: str) -> set[str]:
+        changed, times = re.subn(rf'^"{line}" = .*$', f'"{line}" = "0"', golden, flags=re.MULTILINE)
+        assert times == 1, line
+        then, now = digests(golden), digests(changed)
+        return {page for page in now if now[page] != then[page]}
+
+    assert older("lossy: reno") == set(measured.PAGES) - {"docs/bbr-suite.md"}
+    assert older("classic: packet-pair") == set(measured.PAGES) - set(measured.SHOWN)
+    assert older("lossy: many losses") == set(measured.PAGES)
+    # A scenario of the repository shows nothing new.
+    assert digests(golden) == digests(golden.replace("[short]", '"examples/new.toml" = "0"\n\n[short]'))
+
+
 def test_the_rows_of_ns2_can_be_built() -> None:
     """Regression: the script was broken for days, because nothing but `make oracles` builds its scenarios."""
     for row in ns2_rows.ROWS:
