@@ -290,7 +290,9 @@ def main() -> None:
     if given.write:
         page = PAGE.read_text(encoding="utf-8")
         before, _, rest = page.partition(BEGIN)
-        counted = f"\nOf {count} lines {failed or 'none'} {'differ' if failed != 1 else 'differs'} without a named cause.\n"
+        counted = (
+            f"\nOf {count} lines {failed or 'none'} {'differ' if failed != 1 else 'differs'} without a named cause.\n"
+        )
         PAGE.write_text(f"{before}{BEGIN}\n{counted}{text}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
     if failed:
         sys.exit(f"{failed} lines differ without a named reason")
