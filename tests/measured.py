@@ -2,8 +2,9 @@
 
 A page of measurements ends with a comment that has a digest of the results it was measured with: of
 the fingerprints of the short scenarios (tests/golden.toml) but those of mechanisms that the page
-does not show. A new scenario of the old mechanisms makes no page older. `--stamp PAGE...` writes it:
-the targets that write a page call it, and whoever puts the output of one of the others into a page.
+does not show. A new scenario of the old mechanisms makes no page older. `--stamp PAGE...` writes
+it: the targets that write a page call it, and whoever puts the output of one of the others into a
+page.
 An older page is named, with the target that measures it again; that is an error with `--refuse`
 alone, as in make release, because most need an idle machine, root, or hours.
 """

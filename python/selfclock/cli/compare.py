@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.exceptions import Exit
 
 from selfclock import file_hints
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queues
 from selfclock.cli.layout import columns_of, console, print_table, stacked
-from selfclock.cli.messages import hinted, note, print_document, print_written
+from selfclock.cli.messages import FAILED, UsageError, hinted, note, print_document, print_written
 from selfclock.cli.options import (
     PATH,
     algorithm_option,
@@ -29,6 +30,7 @@ from selfclock.cli.options import (
     threads_option,
 )
 from selfclock.compare import MOST_SEEDS, compare
+from selfclock.compare.conditions import Condition, judge, load_baseline
 from selfclock.compare.scenarios import BUFFER, DURATION, ECN, FLOWS, RATE, RTT
 from selfclock.custom import load_algorithms
 from selfclock.documents import comparison_document
@@ -42,6 +44,8 @@ from selfclock.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from selfclock.compare import Comparison
+
 #: Lines for the end of the help.
 EXAMPLES = (
     "selfclock compare reno cubic bbr3",
@@ -49,6 +53,7 @@ EXAMPLES = (
     "selfclock compare cubic cubic:beta=0.8 --seeds 10",
     "selfclock compare cubic bbr3 prague --queue dualpi2 --ecn auto",
     "selfclock compare reno bbr3 --scenario examples/lte.toml --queue codel:target=10ms",
+    "selfclock compare cubic reno --rate 10Mbps --duration 20s --seeds 5 --fail-if 'goodput < 80 %'",
 )
 
 
@@ -99,6 +104,20 @@ SPARE = {"busy\n%": 2, "Jain": 1}
     metavar="N",
     help="Number of seeds: means with 95 % confidence intervals.",
 )
+@click.option(
+    "--fail-if",
+    "conditions",
+    multiple=True,
+    metavar="CONDITION",
+    help='Exit with 1 if a measure is certainly beyond a bound: "goodput < 95 %", "rtt_p95 > 60 ms"; may be repeated. '
+    "A percentage is of the first algorithm or of the baseline.",
+)
+@click.option(
+    "--baseline",
+    type=PATH,
+    metavar="RESULT",
+    help="An earlier comparison of the same path: its directory or its compare.json.",
+)
 @threads_option
 @out_option
 @format_option
@@ -119,6 +138,8 @@ def command(
     ecn: str | None,
     seed: int | None,
     seeds: int,
+    conditions: Sequence[str],
+    baseline: Path | None,
     threads: int | None,
     out: Path | None,
     formats: str,
@@ -127,6 +148,10 @@ def command(
 ) -> None:
     """The path is a scenario's or a dumbbell; by default one flow of 60 s over 100 Mbit/s and 40 ms."""
     kinds = parse_formats(formats)
+    asked = [Condition.parse(each) for each in conditions]
+    if baseline is not None and not asked:
+        raise UsageError("--baseline: it is compared by --fail-if; give a condition")
+    earlier = None if baseline is None else load_baseline(baseline)
     load_algorithms(*algorithm_files)
     directory = destination(out, Path("results/compare"), only_printed=as_json and not kinds)
     loaded = None if scenario is None else _load(scenario)
@@ -135,7 +160,17 @@ def command(
             names, rate, rtt, buffer, flows, duration, measure_from=measure_from, scenario=loaded, overrides=overrides,
             flow=flow, queue=queue, ecn=ecn, seed=seed, seeds=seeds, threads=threads, progress=progress,
         )  # fmt: skip
+    judged = judge(asked, comparison.measures, comparison.path, earlier) if asked else []
     note(*comparison.notes)
+    _print(comparison, directory, kinds, as_json=as_json)
+    for each in judged:
+        sys.stderr.write(f"{each}\n")
+    if any(each.outcome == "holds" for each in judged):
+        raise Exit(FAILED)
+
+
+def _print(comparison: Comparison, directory: Path | None, kinds: Sequence[str], *, as_json: bool) -> None:
+    """Print the tables or the document, and write the files."""
     if directory is None:
         print_document(comparison_document(comparison).made())
         return

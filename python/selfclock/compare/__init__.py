@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from selfclock import alike, notebook, repeats
 from selfclock._core import ScenarioError
 from selfclock.algorithms import queue as discipline
 from selfclock.arguments import items, whole
+from selfclock.compare.conditions import Condition, Judgement, judge, load_baseline
 from selfclock.compare.differences import Differences, differences
 from selfclock.compare.measures import CONFIDENCE, Estimates, Measures, estimates, measure
 from selfclock.compare.scenarios import check_ecn, distinct, of_scenario, on_dumbbell, with_queue
@@ -21,7 +22,7 @@ from selfclock.runs import run_many
 from selfclock.scenario.drops import said_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from selfclock.figure import Figure
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from selfclock.scenario.link import Limit
     from selfclock.scenario.quantity import Rate, Time
 
-__all__ = ["Comparison", "Estimates", "Measures", "compare"]
+__all__ = ["Comparison", "Estimates", "Judgement", "Measures", "compare"]
 
 #: The note on an algorithm without CE marks, and the remedy of a comparison.
 WITHOUT_MARKS, MARKED = "without accurate ECN", " (a comparison: --ecn auto --queue dualpi2)"
@@ -103,6 +104,23 @@ class Comparison:
         """
         found = [self.table(room=room), others(self.estimates), compared(self.differences, self.seeds)]
         return [each for each in found if each.rows]
+
+    def judge(
+        self, conditions: Iterable[str], baseline: str | PathLike[str] | Comparison | None = None
+    ) -> list[Judgement]:
+        """Judge conditions such as "goodput < 95 %" or "rtt_p95 > 60 ms", each for each algorithm.
+
+        A percentage is of the first algorithm, or of the same algorithm in a `baseline`, the result
+        of an earlier comparison of the same path. A condition holds if the whole 95 % confidence
+        interval is beyond its bound; with one seed, if the value is.
+        """
+        from selfclock.documents import comparison_document  # noqa: PLC0415
+
+        if isinstance(baseline, Comparison):
+            earlier: Mapping[str, Any] | None = comparison_document(baseline).content
+        else:
+            earlier = None if baseline is None else load_baseline(str(baseline))
+        return judge([Condition.parse(each) for each in conditions], self.measures, self.path, earlier)
 
     def rows(self) -> list[Row]:
         """Return a row for each algorithm, seed and flow, with numbers in base units: for any tool of statistics.

@@ -67,8 +67,8 @@ impl Estimators {
         recovery.begin_ack();
         recovery.take_duplicate(blocks, &mut news);
         let highest = recovery.highest_delivered();
-        // "Order SACK blocks to allow in order walk" (Linux, `tcp_sacktag_write_queue`): of what one
-        // ACK reports nothing was delivered before the rest.
+        // "Order SACK blocks to allow in order walk" (Linux, `tcp_sacktag_write_queue`): of what
+        // one ACK reports nothing was delivered before the rest.
         let mut ascending = extra.map_or([(0, 0); 4], |extra| extra.sack);
         let ascending = &mut ascending[..blocks.len()];
         ascending.sort_unstable();
