@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from selfclock.compare.measures import Measures
 
-#: What a bound is written as.
+#: Conditions, for messages.
 EXAMPLES = '"goodput < 95 %" of the baseline, "rtt_p95 > 60 ms", "timeouts > 0"'
 
 _WRITTEN = re.compile(r"\s*([A-Za-z][\w ]*?)\s*([<>])\s*(\S.*?)\s*")
@@ -77,7 +77,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the runs of an algorithm say of a condition."""
+    """Outcome of a condition for an algorithm."""
 
     condition: Condition
     algorithm: str
