@@ -207,7 +207,7 @@ impl LossRecovery {
         // carries.
         let reduced_before = self.echoed.max(self.recover).is_some_and(|point| self.una <= point);
         if self.fast.is_none() && !reduced_before {
-            verdict.event = Some(Event::CongestionEcho { flight_size: self.flight_size() });
+            verdict.event = Some(Event::CongestionEcho { flight_size: self.flight_before_ack() });
             self.echoed = Some(self.next);
         }
     }
@@ -307,7 +307,17 @@ impl LossRecovery {
 
     /// FlightSize of RFC 5681, section 3.2: without segments sent by Limited Transmit.
     fn flight_size(&self) -> u64 {
-        self.board.outstanding_bytes().saturating_sub(self.limited_transmit_bytes)
+        self.flight_above(self.una)
+    }
+
+    /// FlightSize as an ACK arrives: one that reveals a loss, or echoes a mark, may acknowledge much
+    /// of the window, too, and what it acknowledges was in flight (Linux takes the window).
+    fn flight_before_ack(&self) -> u64 {
+        self.flight_above(self.before.una)
+    }
+
+    fn flight_above(&self, una: u64) -> u64 {
+        (self.next - una).saturating_sub(self.limited_transmit_bytes)
     }
 
     /// Begins a fast retransmit and, except for Tahoe, fast recovery.
@@ -324,7 +334,7 @@ impl LossRecovery {
         if self.rack.is_none() {
             self.board.mark_first_lost();
         }
-        let mut flight_size = self.flight_size();
+        let mut flight_size = self.flight_before_ack();
         if self.waits_for_recovery_point() {
             // What the timeout took for lost is not in flight, unless it was retransmitted.
             let newly_lost = self.board.lost_total() - self.before.lost;
