@@ -213,6 +213,16 @@ impl LossRecovery {
     // --- learn
     // --------------------------------------------------------------------------------------------------
 
+    /// Whether it is that of Linux, RACK.
+    pub fn is_linux(&self) -> bool {
+        self.rack.is_some()
+    }
+
+    /// Payload that this ACK is the first to report.
+    pub fn delivered_by_ack(&self) -> u64 {
+        self.progress().delivered - self.before.delivered
+    }
+
     /// Call before processing an ACK.
     #[inline(always)]
     pub fn begin_ack(&mut self) {

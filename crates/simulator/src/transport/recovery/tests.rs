@@ -255,7 +255,7 @@ fn the_recovery_point_ends_a_recovery_and_may_begin_another() {
     rig.send(101, 5);
     assert!(!rig.ack(200, 9, &[]).ended);
     let verdict = rig.ack(201, 10, &[(11, 14)]);
-    assert_eq!((verdict.ended, verdict.event, verdict.retransmit_first), (true, loss(5), true));
+    assert_eq!((verdict.ended, verdict.event, verdict.retransmit_first), (true, loss(6), true));
     assert_eq!(rig.retransmit(201), [10]);
 }
 
@@ -337,12 +337,12 @@ fn a_reduction_lasts_as_long_as_its_recovery() {
 fn a_window_of_data_is_reacted_to_once() {
     let classic = Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack) };
     let mut rig = Rig::new(&classic, 20);
-    assert_eq!(rig.echo(100, 1).event, Some(Event::CongestionEcho { flight_size: 19 * MSS }));
+    assert_eq!(rig.echo(100, 1).event, Some(Event::CongestionEcho { flight_size: 20 * MSS }));
     rig.send(100, 5);
     for next in 2..=20 {
         assert_eq!(rig.echo(100 + next, next).event, None, "of the window before the reaction");
     }
-    assert_eq!(rig.echo(121, 21).event, Some(Event::CongestionEcho { flight_size: 4 * MSS }));
+    assert_eq!(rig.echo(121, 21).event, Some(Event::CongestionEcho { flight_size: 5 * MSS }));
 
     let mut rig = Rig::new(&classic, 20);
     rig.echo(100, 1);

@@ -133,6 +133,12 @@ impl Congestion {
             self.controller.on_loss(&LossDetected::new(now, Bytes(flight_size)));
             self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
+        // In Linux the ACK that ends a recovery is one of congestion avoidance, with what it newly
+        // delivers (`tcp_ack` asks `tcp_cong_control` after `tcp_fastretrans_alert`).
+        let grows = verdict.ended && recovery.is_linux();
+        if grows {
+            self.controller.on_recovery_ended(&RecoveryEnded::new(now));
+        }
         let (in_flight, marked, option) = (Bytes(verdict.in_flight), Bytes(news.marked), news.option);
         match verdict.ack {
             AckKind::Stray | AckKind::Repetition => {}
@@ -147,8 +153,11 @@ impl Congestion {
                 };
                 // "The sending TCP SHOULD NOT increase the congestion window in response to the
                 // receipt of an ECN-Echo ACK packet" (RFC 3168, section 6.1.2).
-                let recovering = verdict.was_recovering || news.congestion_echo && self.classic_ecn;
+                let recovering = verdict.was_recovering && !grows || news.congestion_echo && self.classic_ecn;
                 let mut event = self.acknowledged(&ack, rtt);
+                if grows {
+                    event.size = Bytes(recovery.delivered_by_ack());
+                }
                 (event.recovering, event.marked) = (recovering, marked);
                 (event.rate, event.option) = (rate, option);
                 self.controller.on_ack(&event);
@@ -161,7 +170,7 @@ impl Congestion {
                 self.controller.on_duplicate_ack(&event);
             }
         }
-        if verdict.ended {
+        if verdict.ended && !grows {
             self.controller.on_recovery_ended(&RecoveryEnded::new(now));
         }
         if verdict.spurious {

@@ -396,15 +396,15 @@ fn a_lost_syn_makes_the_first_timeout_three_seconds() {
 }
 
 /// RFC 6675, sections 2 and 5: an ACK that advances and reports three segments above a gap shows a
-/// loss, and begins a recovery with half the window. The sender used to fill the gap without
-/// reducing its window.
+/// loss, and begins a recovery with half the window: what the ACK acknowledges was in flight. The
+/// sender used to fill the gap without reducing its window.
 #[test]
 fn a_loss_told_by_a_new_acknowledgement_begins_a_recovery() {
     let mut rig = Rig::new(Source::Bulk, transport(Recovery::Sack, 20.0));
     assert_eq!(rig.sent(), up_to(20));
     rig.ack(100, 5, &[(6, 10)]);
     assert_eq!(rig.sent(), [5]);
-    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 7.5));
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
 }
 
 /// The same at the end of a recovery, when data sent during it was lost.
@@ -475,6 +475,21 @@ fn one_recovery_per_window_or_one_per_loss() {
     }
 }
 
+/// In Linux the ACK that ends a recovery is one of congestion avoidance: the window grows by what
+/// it newly delivers, one segment here (`tcp_ack`: `tcp_fastretrans_alert`, then
+/// `tcp_cong_control`). RFC 6675 does not say; without RACK the ACK belongs to the recovery.
+#[test]
+fn the_ack_that_ends_a_recovery_grows_the_window() {
+    for (recovery, window) in [(Recovery::Sack, 10.0), (Recovery::Rack, 10.1)] {
+        let mut rig = Rig::new(Source::Bulk, transport(recovery, 20.0));
+        rig.ack(100, 0, &[(1, 20)]);
+        assert_eq!(rig.ssthresh(), 10.0);
+        rig.ack(200, 20, &[]);
+        let grown = rig.sender.controller().snapshot().cwnd_segments;
+        assert!((grown - window).abs() < 1e-9, "{recovery:?}: {grown}");
+    }
+}
+
 /// RFC 3168, section 6.1.2: one reduction per window of data whatever the number of ACKs that echo
 /// the mark, announced by CWR on the next new segment, and no growth on those ACKs.
 #[test]
@@ -482,13 +497,13 @@ fn marks_reduce_the_window_once_per_window_of_data() {
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
     rig.flags = Flags::ECE;
     rig.ack(100, 1, &[]);
-    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 9.5);
+    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 10.0);
     for next in 2..=20 {
         rig.ack(100 + next, next, &[]);
     }
-    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 9.5);
+    assert_eq!(rig.sender.controller().snapshot().cwnd_segments, 10.0);
     rig.ack(121, 21, &[]);
-    assert!(rig.ssthresh() < 9.5, "the window after it");
+    assert!(rig.ssthresh() < 10.0, "the window after it");
     let records = rig.network.recorder.clone().expect("packets are recorded").finish();
     let announced: Vec<u64> = records
         .iter()
@@ -508,7 +523,7 @@ fn a_loss_beside_a_mark_reduces_no_further() {
     for end in 3..=6 {
         rig.ack(101, 1, &[(2, end)]);
     }
-    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 9.5));
+    assert_eq!((rig.sender.totals.fast_retransmits, rig.ssthresh()), (1, 10.0));
     // The reverse order.
     let mut rig = Rig::new(Source::Bulk, Transport { ecn: Ecn::Classic, ..transport(Recovery::Sack, 20.0) });
     for end in 2..=5 {

@@ -8,7 +8,7 @@ fn classic(script: &str) {
 }
 
 /// `cwnd-moderation-ecn-enter-cwr-no-moderation-700`: an ECN-Echo acknowledges the first of four
-/// segments. Here the window is at once 0.7 of the three that are in flight (RFC 9438, section
+/// segments. Here the window is at once 0.7 of the four that were in flight (RFC 9438, section
 /// 4.6); Linux takes 0.7 of the window, seven, and lowers the window by proportional rate
 /// reduction, to four ("3 packets in flight"), and over the next ACKs to seven.
 #[test]
@@ -28,9 +28,9 @@ fn one_reduction_per_window_of_data() {
     classic(
         "write 40
          0.1 < synack; > 0:10
-         0.2 < ack 2 ece; cwnd 5; ssthresh 5
-         +0 < ack 4 ece; cwnd 5
-         +0 < ack 6; cwnd 5; > 10:11 cwr
-         +0 < ack 10; > 11:16",
+         0.2 < ack 2 ece; cwnd 7; ssthresh 7
+         +0 < ack 4 ece; cwnd 7; > 10:11 cwr
+         +0 < ack 6; cwnd 7; > 11:13
+         +0 < ack 10; > 13:17",
     );
 }
