@@ -14,6 +14,7 @@ import sys
 import tempfile
 import threading
 import traceback
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -98,6 +99,30 @@ _folders: set[Path] = set()
 _sources: dict[str, Source] = {}
 
 
+@dataclass
+class _Renaming:
+    """The name that a file's own algorithm gets in place of its own: two versions have two names."""
+
+    module: str
+    name: str
+    #: The name that the file gives it, once registered.
+    own: str | None = None
+
+    def of(self, registered: type, name: str) -> str:
+        """Return the name of a class: the given one, unless it is of a module that the file imports."""
+        if registered.__module__ != self.module:
+            return name
+        if self.own not in (None, name):
+            raise AlgorithmError(
+                f"registers {self.own!r} and {name!r}; {self.name}=FILE gives one algorithm another name"
+            )
+        self.own = name
+        return self.name
+
+
+_renaming: ContextVar[_Renaming | None] = ContextVar("renaming", default=None)
+
+
 def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
     """Register a class under a name that can be used like a built-in one; a decorator.
 
@@ -118,14 +143,16 @@ def algorithm(name: str, *, source: str = "") -> Callable[[Class], Class]:
             (key, one.about, one.unit, one.default, list(one.choices), (one.minimum, one.maximum), one.source)
             for key, one in parameters.items()
         ]
+        renaming = _renaming.get()
+        called = name if renaming is None else renaming.of(own, name)
         try:
             where = source or f"{own.__module__}.{own.__qualname__}"
             made_of = of_class(own)
-            _core.register(own, name, about, where, rows, made_of.digest)
+            _core.register(own, called, about, where, rows, made_of.digest)
         except ValueError as error:
-            raise AlgorithmError(f"{name!r} ({own.__qualname__}): {error}") from None
-        _registered[name] = own
-        _sources[name] = made_of
+            raise AlgorithmError(f"{called!r} ({own.__qualname__}): {error}") from None
+        _registered[called] = own
+        _sources[called] = made_of
         return own
 
     return register
@@ -213,14 +240,16 @@ def _check_default(where: str, one: _Parameter) -> None:
 def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
     """Run Python files that register congestion controls; return the names that they registered.
 
-    `selfclock run --algorithm FILE` does this. A file can import its neighbours. A name from two
-    different files of one call is refused: two versions of one algorithm need two names.
+    `selfclock run --algorithm FILE` does this. A file can import its neighbours. "NAME=FILE" gives
+    the algorithm of a file another name, so that two versions of one can run together; a name
+    from two different files of one call is refused.
     """
     names: list[str] = []
     origins: dict[str, Path] = {}
-    for path in map(Path, paths):
+    for given in paths:
+        called, path = _named(given)
         before = dict(_registered)
-        _run(path)
+        _run(path, called)
         new = [name for name, own in _registered.items() if before.get(name) is not own]
         if not new:
             raise AlgorithmError(f"{path} registers no algorithm: write @selfclock.algorithm(NAME) before a class")
@@ -230,11 +259,23 @@ def load_algorithms(*paths: str | PathLike[str]) -> list[str]:
             first = origins.setdefault(name, file)
             if first != file:
                 raise AlgorithmError(
-                    f"{file}:{line}: registers {name!r}, as {first} does; give one of them another name"
+                    f"{file}:{line}: registers {name!r}, as {first} does; give one of them another name, "
+                    f"as in --algorithm {name}-2={file}"
                 )
         names += new
-        _loaded[path.name] = of_file(path)
+        _loaded[f"{called}={path.name}" if called else path.name] = of_file(path)
     return names
+
+
+def _named(given: str | PathLike[str]) -> tuple[str, Path]:
+    """Return the name and the file of NAME=FILE; no name for a file alone, whose own name may hold "="."""
+    path = Path(given)
+    name, equals, file = str(path).partition("=")
+    if not equals or "/" in name or path.exists():
+        return "", path
+    if not name or not file:
+        raise AlgorithmError(f"{path}: write NAME=FILE, such as before=old/mine.py, or FILE")
+    return name, Path(file)
 
 
 def _place(own: type, path: Path) -> tuple[Path, int]:
@@ -255,19 +296,21 @@ def load_sources(files: dict[str, Source]) -> None:
         for name, source in files.items():
             if _loaded.get(name) != source:
                 # Kept for the life of the process: tracebacks show its lines.
+                first = next(iter(source.files))
                 folder = Path(tempfile.mkdtemp(prefix="selfclock-"))
                 for relative, text in source.files.items():
                     (folder / relative).parent.mkdir(parents=True, exist_ok=True)
                     (folder / relative).write_text(text, encoding="utf-8")
-                load_algorithms(folder / name)
+                load_algorithms(f"{name.removesuffix(first)}{folder / first}")
 
 
-def _run(path: Path) -> None:
+def _run(path: Path, called: str = "") -> None:
     if path.is_dir():
         raise AlgorithmError(f"{path}: is a directory; name a Python file in it")
     if not path.is_file():
         raise AlgorithmError(f"{path}: there is no such file")
-    name = f"selfclock_algorithm_{path.stem}"
+    # Two versions may have one file name.
+    name = f"selfclock_algorithm_{called}_{path.stem}" if called else f"selfclock_algorithm_{path.stem}"
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_loader(name, loader)
     assert spec is not None
@@ -279,6 +322,7 @@ def _run(path: Path) -> None:
     beside = str(path.absolute().parent)
     if beside not in sys.path:
         sys.path.append(beside)
+    renaming = _renaming.set(_Renaming(name, called) if called else None)
     writes_bytecode = sys.dont_write_bytecode
     # Compiled files are distinguished by the second: one written now would hide a change in the
     # same second.
@@ -295,6 +339,7 @@ def _run(path: Path) -> None:
         raise AlgorithmError(f"{path} cannot be loaded:\n{_own_part(error, path)}") from error
     finally:
         sys.dont_write_bytecode = writes_bytecode
+        _renaming.reset(renaming)
 
 
 def _forget(source: Source) -> None:

@@ -98,8 +98,8 @@ algorithm_option = click.option(
     "algorithm_files",
     type=PATH,
     multiple=True,
-    metavar="FILE.py",
-    help="Python file that registers congestion controls; may be repeated.",
+    metavar="[NAME=]FILE.py",
+    help="Python file that registers congestion controls, or one under another name; may be repeated.",
 )
 
 threads_option = click.option(
