@@ -362,7 +362,7 @@ def _promise(document: dict[str, Any], seed: int) -> Specification:
     for link in links.values():
         link.limit = _limit(link, links, crossing[link.name])
     for router in document.get("router", []):
-        name = router["mechanism"]
+        name = _known("router mechanism", router["mechanism"], MECHANISMS)
         before = router.get("links", [])
         if name == "ficcrd":
             before = [link.name for link in links.values() if link.start in router["nodes"]]
@@ -563,6 +563,24 @@ def _links(network: dict[str, Any], classic: bool, flows: int) -> dict[str, Link
 _USUAL_LIMITS = {"pie": 1000, "codel": 1000, "fq-codel": 10_240, "fq-pie": 10_240, "dualpi2": 10_000}
 
 
+#: Queue disciplines and router mechanisms whose rules are known here.
+DISCIPLINES = ("drop-tail", "codel", "fq-codel", "fq-pie", "pie", "red", "dualpi2", "drr")
+MECHANISMS = (
+    "policer", "loss", "reordering", "tampering", "ecn-rewriting", "ficcrd", "xcp", "csfq", "quick-start",
+    "ack-thinning", "forwarding-limit",
+)  # fmt: skip
+
+
+def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
+    """Return a name, unless the verifier has no rules for it: it would report violations that are none."""
+    if name not in known:
+        raise UnknownError(
+            f"the verifier does not know the {kind} {name!r}: what order it keeps and what it may drop or mark; "
+            f"it knows {', '.join(known)}"
+        )
+    return name
+
+
 def _usual_limit(keys: dict[str, Any], default: str) -> str:
     """Return the limit of a queue whose table has none."""
     discipline = keys.get("discipline", "drop-tail")
@@ -588,7 +606,7 @@ def _link(name: str, start: str, end: str, wire: dict[str, Any], default_queue: 
         start=start,
         end=end,
         path=path,
-        discipline=keys.get("discipline", "drop-tail"),
+        discipline=_known("queue discipline", keys.get("discipline", "drop-tail"), DISCIPLINES),
         keys=keys,
         limit_text=keys.get("limit", _usual_limit(keys, default_queue)),
         counts_packet_in_service=wire.get("queue_counts", "in-system" if classic else "waiting") == "in-system",
