@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import CapsuleType
 
+    from selfclock._core import Column
     from selfclock.scenario import Scenario
 else:
     from selfclock.lazy import pl
@@ -45,6 +46,14 @@ class SavedColumn:
         return len(self.numbers)
 
 
+def values_of(column: Column | SavedColumn) -> NDArray[Any]:
+    """Return a column as an array of numbers, or of names."""
+    import numpy as np  # noqa: PLC0415  only who reads values needs it
+
+    values = np.asarray(column)
+    return values if column.names is None else np.array(column.names, dtype=object)[values]
+
+
 class SavedTable:
     """A table from a file, with the Arrow PyCapsule interface of a run's tables."""
 
@@ -60,6 +69,12 @@ class SavedTable:
             places = texts.replace_strict(names, range(len(names)), return_dtype=pl.UInt32)
             return SavedColumn(places.to_numpy(), names.to_list())
         return SavedColumn(column.to_numpy(), None)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """Return one column as an array of numbers, or of names."""
+        if name not in self._frame.columns:
+            raise KeyError(f"no column {name!r}; there are {', '.join(self._frame.columns)}")
+        return values_of(self.column(name))
 
     def write_parquet(self, path: str | PathLike[str], metadata: Sequence[tuple[str, str]]) -> None:
         """Write the table as Parquet with its metadata."""

@@ -15,6 +15,7 @@ use crate::run::run_error;
 use crate::scenario::{Scenario, ScenarioError};
 
 /// A run, and the CPU time that it has taken.
+#[derive(Clone)]
 struct Run {
     environment: Environment,
     cpu_s: f64,
@@ -35,7 +36,7 @@ impl Run {
 }
 
 /// A slot for a run, and its next step.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Place {
     run: Option<Run>,
     order: Option<(Command, Duration)>,
@@ -82,6 +83,14 @@ impl Environments {
         let pool = (threads > 1).then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build());
         let pool = pool.transpose().map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
         Ok(Self { places: (0..number).map(|_| Place::default()).collect(), pool })
+    }
+
+    /// A copy whose runs continue from the same states, on as many threads.
+    fn fork(&self, py: Python<'_>) -> PyResult<Self> {
+        let threads = self.pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads);
+        let mut copy = Self::new(self.places.len(), Some(threads))?;
+        copy.places = py.detach(|| self.places.clone());
+        Ok(copy)
     }
 
     /// The names of the numbers of a step, in order.

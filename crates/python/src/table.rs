@@ -85,6 +85,17 @@ impl Table {
             PyValueError::new_err(format!("column {name:?} has no numbers, or rows without a name"))
         })
     }
+    /// One column as an array of NumPy: of numbers, or of names.
+    fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let column = self.column(name).map_err(|error| {
+            if error.is_instance_of::<PyKeyError>(py) {
+                let known = self.column_names().join(", ");
+                return PyKeyError::new_err(format!("no column {name:?}; there are {known}"));
+            }
+            error
+        })?;
+        py.import("selfclock.saved")?.call_method1("values_of", (column,))
+    }
     /// Writes the table as Parquet, with metadata.
     fn write_parquet(&self, py: Python<'_>, path: PathBuf, metadata: Metadata) -> PyResult<()> {
         Ok(py.detach(|| parquet_file::write(&self.schema, &self.batches, &path, &metadata))?)

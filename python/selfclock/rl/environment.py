@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from selfclock.scenario import Scenario
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from os import PathLike
+    from typing import Self
 
     from numpy.typing import NDArray
 
@@ -42,6 +44,9 @@ _OVER, _COMPLETE, _RTT, _WINDOW = (_COLUMN[name] for name in ("over", "complete"
 _INTERVAL = [field.name for field in fields(Interval)]
 _SHOWN = [(name, _COLUMN[name]) for name in _INTERVAL if name in _COLUMN]
 
+#: Names that `call` of a vectorized environment knows; all but `result` are attributes.
+PER_ENVIRONMENT = ("result", "observation_space", "action_space", "metadata", "spec", "render_mode", "np_random")
+
 #: Shortest control interval: within a packet's transmission time nothing happens.
 SHORTEST_INTERVAL_S = 1e-6
 
@@ -56,6 +61,10 @@ class _Settings:
     interval_rtts: float
     interval_s: float | None
     record: bool
+
+    def __deepcopy__(self, memo: dict[int, object]) -> _Settings:
+        # Nothing in it changes.
+        return self
 
 
 def _settings(  # each argument is one of the environments'
@@ -103,7 +112,11 @@ class _Runs:
 
     def __init__(self, number: int, settings: _Settings, threads: int | None) -> None:
         self._settings = settings
+        self._threads = threads
         self._core = _core.Environments(number, threads)
+        # What each run has been told, from which a pickled one is run again.
+        self._flows: list[str] = [""] * number
+        self._history: list[list[list[float]]] = [[] for _ in range(number)]
         self._scenarios: list[Scenario | None] = [None] * number
         self._steps = np.zeros((number, len(_STEP)))
         self._orders = np.zeros((number, 3))
@@ -116,7 +129,7 @@ class _Runs:
         """Begin an episode."""
         scenario, flow = self._settings.path.draw(random)
         rate, rtt, mss, row = self._core.begin(place, scenario._core, flow, self._settings.record)
-        self._scenarios[place] = scenario
+        self._scenarios[place], self._flows[place], self._history[place] = scenario, flow, []
         self._path_rate_bps[place], self._path_rtt_s[place], self._mss_bytes[place] = rate, rtt, mss
         self._steps[place] = row
         self._previous_rtt_s[place] = 0.0
@@ -147,6 +160,47 @@ class _Runs:
         self._orders[:, 2] = np.where(active, length, 0.0)
         self._previous_rtt_s = np.where(active, rtt_s, self._previous_rtt_s)
         self._core.step(self._orders, self._steps)
+        for history, order, acted in zip(self._history, self._orders.tolist(), active.tolist(), strict=True):
+            if acted:
+                history.append(order)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> _Runs:
+        """Fork every run: a copy continues from the same state."""
+        made = object.__new__(_Runs)
+        memo[id(self)] = made
+        # Scenarios do not change, and neither do the rows of a history.
+        kept = {
+            "_core": self._core.fork(),
+            "_scenarios": list(self._scenarios),
+            "_history": [list(rows) for rows in self._history],
+        }
+        rest = {name: value for name, value in self.__dict__.items() if name not in kept}
+        made.__dict__.update(kept, **copy.deepcopy(rest, memo))
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Run every run again as far as it had come."""
+        self.__dict__.update(state)
+        number = len(self._scenarios)
+        self._core = _core.Environments(number, self._threads)
+        shown = np.zeros_like(self._steps)
+        for place, scenario in enumerate(self._scenarios):
+            if scenario is not None:
+                shown[place] = self._core.begin(place, scenario._core, self._flows[place], self._settings.record)[3]
+        for step in range(max(map(len, self._history), default=0)):
+            orders = np.zeros_like(self._orders)
+            for place, rows in enumerate(self._history):
+                if step < len(rows):
+                    orders[place] = rows[step]
+            self._core.step(orders, shown)
+        if not np.array_equal(shown, self._steps):
+            raise ScenarioError(
+                "a pickled episode cannot be continued: run again, it differs, by a competitor that no seed "
+                "determines or by another version of selfclock"
+            )
 
     @property
     def interval(self) -> Interval:
@@ -205,6 +259,7 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
     def __init__(self, *arguments: Any, **settings: Any) -> None:  # noqa: ANN401  those of `_settings`
         self._settings = _settings(*arguments, **settings)
         self._runs = _Runs(1, self._settings, threads=1)
+        self._ended: bool | None = None
         self.observation_space = space()
         self.action_space = self._settings.action.space
 
@@ -215,16 +270,33 @@ class CongestionEnv(gymnasium.Env["Features", "NDArray[Any]"]):
         super().reset(seed=seed)
         _check_options(options)
         self._runs.begin(0, self.np_random)
+        self._ended = False
         interval = self._runs.interval
         return observe(interval)[0], self._described(interval)
 
     def step(self, action: NDArray[Any]) -> tuple[Features, float, bool, bool, dict[str, Any]]:
-        """Set the window or pacing rate, and run a control interval."""
+        """Set the window or pacing rate, and run a control interval.
+
+        After the end of an episode, and before the first, it raises `gymnasium.error.ResetNeeded`.
+        """
+        if self._ended is not False:
+            raise gymnasium.error.ResetNeeded(
+                f"{'no episode has begun' if self._ended is None else 'the episode has ended'}; call reset()"
+            )
         runs = self._runs
         runs.step(action, np.ones(1, np.bool_))
         interval = runs.interval
         reward = float(self._settings.reward(interval)[0])
-        return observe(interval)[0], reward, bool(runs.complete[0]), bool(runs.over[0]), self._described(interval)
+        terminated, truncated = bool(runs.complete[0]), bool(runs.over[0])
+        self._ended = terminated or truncated
+        return observe(interval)[0], reward, terminated, truncated, self._described(interval)
+
+    def fork(self) -> Self:
+        """Return a copy that continues from the same state, as `copy.deepcopy` does: for planning.
+
+        Both give the same results for the same actions. The reward function is shared.
+        """
+        return copy.deepcopy(self)
 
     def result(self) -> Result:
         """Return the run so far: its summary, and with `record` series and figures."""
@@ -299,6 +371,40 @@ class CongestionVectorEnv(VectorEnv["Features", "NDArray[Any]", "NDArray[Any]"])
         terminated, truncated = runs.complete & active, runs.over & active
         self._ended = terminated | truncated
         return observe(interval), rewards, terminated, truncated, self._described(interval)
+
+    def fork(self) -> Self:
+        """Return a copy whose episodes continue from the same states, as `copy.deepcopy` does."""
+        return copy.deepcopy(self)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:  # noqa: ANN401  as Gymnasium declares it
+        """Return what each environment has under a name, called if it is a method; one of `PER_ENVIRONMENT`."""
+        if name == "result":
+            return tuple(self.result(place, *args, **kwargs) for place in range(self.num_envs))
+        return self.get_attr(name)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return an attribute of each environment; one of `PER_ENVIRONMENT`, without methods."""
+        common = {
+            "observation_space": self.single_observation_space,
+            "action_space": self.single_action_space,
+            "metadata": self.metadata,
+            "spec": self.spec,
+            "render_mode": self.render_mode,
+        }
+        if name == "np_random":
+            return tuple(self._random)
+        if name not in common:
+            raise AttributeError(f"an environment has no {name!r} here; there are {', '.join(PER_ENVIRONMENT)}")
+        return (common[name],) * self.num_envs
+
+    def set_attr(self, name: str, values: Any) -> None:  # noqa: ANN401  as Gymnasium declares it
+        """Set the generator of each environment, `np_random`; nothing else can be set."""
+        if name != "np_random":
+            raise AttributeError(f"{name!r} cannot be set; np_random can, and settings are those of the constructor")
+        given = [values] * self.num_envs if isinstance(values, np.random.Generator) else list(values)
+        if len(given) != self.num_envs:
+            raise ValueError(f"{len(given)} values for {self.num_envs} environments")
+        self._random = given
 
     def result(self, place: int) -> Result:
         """Return the run of one environment so far; with `record` it has series and figures."""
