@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import keyword
 import re
@@ -15,8 +16,15 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 import selfclock as sc
+from selfclock import catalogue
 from selfclock.catalogue import declared
+from selfclock.compare.differences import Difference, Differences
+from selfclock.compare.measures import Estimates, Measures
+from selfclock.estimate import Estimate
+from selfclock.sweep.row import column_types
 
 ROOT = Path(__file__).parent.parent
 
@@ -244,6 +252,167 @@ def building() -> str:
     return inserted("docs/building.md", "the series", "\n\n".join(tables))
 
 
+#: Meanings of the columns of packets and connections, which no series declares.
+COLUMNS = {
+    "packets": {
+        "time_s": "time of the event, s",
+        "event": "what happened: sent, in a queue, dropped, lost, delivered",
+        "link": "link of the event; null at an end",
+        "flow": "name of the flow",
+        "connection": "number of a short connection of the flow",
+        "kind": "data, ACK, SYN and so on",
+        "ecn": "codepoint of the IP header",
+        "ece": "ECE flag",
+        "cwr": "CWR flag",
+        "marked_bytes": "accurate ECN: payload reported as CE-marked",
+        "retransmission": "whether it repeats data",
+        "packet": "number of the packet, the same at all its events",
+        "sequence": "first payload byte",
+        "payload_bytes": "payload",
+        "size_bytes": "size on the wire",
+        "acknowledgement": "next byte expected",
+        "receive_window_bytes": "advertised window",
+        "timestamp_us": "timestamp option: value",
+        "timestamp_echo_us": "timestamp option: echo",
+        "sack": "SACK blocks: first byte, and the byte after the last",
+        "option": "other options, as text",
+    },
+    "connections": {
+        "flow": "name of the flow",
+        "start_s": "start, s",
+        "size_bytes": "payload",
+        "completion_s": "until the last byte was acknowledged, s; null if it was not",
+        "delivery_s": "until the last byte was delivered, s; null if it was not",
+        "retransmitted_segments": "retransmissions",
+        "timeouts": "expiries of the retransmission timer",
+    },
+}
+
+
+def listed(title: str, rows: list[tuple[str, str, str]]) -> str:
+    """Return a table of names with type or unit, and meaning."""
+    cells = [" | ".join(cell.replace("|", "\\|") for cell in (f"`{name}`", kind, about)) for name, kind, about in rows]
+    return "\n".join([title, "", "| name | | meaning |", "|---|---|---|", *(f"| {row} |" for row in cells)])
+
+
+def commented(own: type) -> list[tuple[str, str, str]]:
+    """Return the keys that a TypedDict itself has, with the comments above them."""
+    rows, about = [], ""
+    fresh = True
+    for line in inspect.getsource(own).splitlines():
+        key = re.fullmatch(r"    (\w+): (.+)", line)
+        if line.strip().startswith("#:"):
+            text = line.strip()[2:].strip()
+            about = text if fresh else f"{about} {text}"
+            fresh = False
+        elif key:
+            # A comment also holds for the keys that follow without one.
+            rows.append((key[1], f"`{key[2]}`", about))
+            fresh = True
+    return rows
+
+
+def recorded() -> dict[str, pl.DataFrame]:
+    """Return the tables of a run that records everything."""
+    flows = [sc.Flow("reno"), sc.Flow("cubic", interval="100 ms", size="10 kB")]
+    made = sc.dumbbell(flows=flows, duration="1 s").with_overrides(["record.packets=true"])
+    result = made.run()
+    return {"packets": pl.DataFrame(result.packets), "connections": pl.DataFrame(result.connections)}
+
+
+def stable_tables() -> str:
+    """Return the columns of every Parquet table."""
+    series = declared()["series"]
+    parts = []
+    for owner in ("flow", "link"):
+        rows = [("time_s", "s", "time"), (owner, "name", "name")]
+        rows += [(row["name"], row["unit"], row["about"]) for row in series[owner]]
+        if owner == "flow":
+            rows += [
+                (row["name"], row["unit"], f"{row['about']} Only if a flow has a model.") for row in series["model"]
+            ]
+        parts.append(listed(f"### `{owner}s.parquet`", rows))
+    for name, frame in recorded().items():
+        about = COLUMNS[name]
+        if list(about) != frame.columns:
+            raise SystemExit(f"COLUMNS has {list(about)} for {name}, and the table {frame.columns}")
+        rows = [(column, f"`{str(kind).partition('(')[0]}`", about[column]) for column, kind in frame.schema.items()]
+        parts.append(listed(f"### `{name}.parquet`", rows))
+    own = {
+        "key": "digest of the run",
+        "seed": "seed",
+        "version": "version of selfclock",
+        "algorithms": "digests of user-defined algorithms",
+        "error": "null, or why it failed",
+        "busiest_link": "link with the highest utilization",
+        "flows": "as in `summary.json`",
+        "links": "as in `summary.json`",
+    }
+    known = {**{name: total.about for name, total in catalogue.measures().items()}, **own}
+    rows = [(column, f"`{str(kind).partition('(')[0]}`", known[column]) for column, kind in column_types().items()]
+    parts.append(listed("### `runs.parquet`\nBefore these: `point`, and a column for each setting of the grid.", rows))
+    return "\n\n".join(parts)
+
+
+def stable_documents() -> str:
+    """Return the keys of the JSON documents."""
+    totals = declared()["totals"]
+    names = {
+        "Summary": "### `summary.json`",
+        "FlowSummary": "Of `flows`:",
+        "LinkSummary": "Of `links`:",
+        "ConnectionsSummary": "Of `connections` of a flow:",
+        "SizeClass": "Of `by_size`:",
+        "DelaySummary": "Of `delays` of a flow and `waits` of a link:",
+        "FailureSummary": "Of `failure` of a flow:",
+    }
+    parts = []
+    for table, title in names.items():
+        rows = [(row["name"], kind_of(row), row["about"]) for row in totals[table]]
+        if table == "Summary":
+            rows += [
+                ("cpu_s", "`real`", "CPU time; depends on the machine."),
+                ("measure_from_s", "`real`, may be omitted", "Goodput, utilization and mean queues begin here."),
+                ("notes", "list of `text`", "Notes on the scenario."),
+                ("made", "`object`", "Provenance."),
+            ]
+        parts.append(listed(title, rows))
+    compared = [
+        ("path", "`text`", "Path and number of flows."),
+        ("seeds", "list of `count`", "Seeds of each algorithm."),
+        ("confidence", "`real`", "Probability that an interval covers the mean."),
+        ("runs", "list", "A run of an algorithm: the keys of `summary.json`, and those below."),
+        ("estimates", "list", "Means over the seeds."),
+        ("differences", "list", "Paired differences."),
+        ("notes", "list of `text`", "Notes, with the algorithms concerned."),
+        ("made", "`object`", "Provenance."),
+    ]
+    parts.append(listed("### `compare.json`", compared))
+    for title, own in {
+        "Of `runs`:": Measures,
+        "Of `estimates`:": Estimates,
+        "Of each of its `measures`:": Estimate,
+        "Of `differences`:": Differences,
+        "Of each of its `measures`, besides:": Difference,
+    }.items():
+        parts.append(listed(title, commented(own)))
+    return "\n\n".join(parts)
+
+
+def kind_of(total: dict[str, Any]) -> str:
+    """Return the type of a total in words."""
+    kind = f"{'list of ' if total['list'] else ''}`{RENAMED.get(total['kind'], total['kind'])}`"
+    return kind + (", may be null" if total["null"] else "") + (", may be omitted" if total["omitted"] else "")
+
+
+def stable() -> str:
+    """Return the page on stability with its tables."""
+    page = inserted("docs/stable.md", "the columns", stable_tables())
+    begin, end = "<!-- begin of the keys, written by tests/generated.py -->\n", "<!-- end of the keys -->\n"
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n{stable_documents()}\n\n{end}{rest.partition(end)[2]}"
+
+
 #: Files and their texts.
 FILES = {
     "python/selfclock/summaries.py": python,
@@ -251,6 +420,7 @@ FILES = {
     "lab/src/protocol.gen.ts": typescript,
     "docs/building.md": building,
     "docs/scenario-reference.md": reference,
+    "docs/stable.md": stable,
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import selfclock as sc
+from api import api
 from selfclock.claims import OF
 from selfclock.cli.app import COMMANDS, app
 from selfclock.papers.on_record import Recorded, on_record
@@ -313,6 +314,7 @@ def _cell(text: str) -> str:
 #: Tables for pages, by the word before the colon.
 TABLES: dict[str, Callable[[str], str]] = {
     "algorithms": algorithms,
+    "api": api,
     "claims": claims,
     "command": commands,
     "figure": figure,

@@ -10,6 +10,7 @@ from selfclock.confidence import half_width
 class Estimate(TypedDict):
     """A measure over the seeds."""
 
+    #: Mean.
     mean: float
     #: Half the width of the confidence interval; None with one seed, or if all runs are one run.
     half_width: float | None

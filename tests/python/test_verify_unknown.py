@@ -1,4 +1,4 @@
-"""What the verifier has no rules for it names, instead of violations that are none."""
+"""The verifier names a discipline that it has no rules for, and reports no false violations."""
 
 from __future__ import annotations
 

@@ -31,9 +31,11 @@ class Difference(Estimate):
 class Differences(TypedDict):
     """An algorithm minus the first one."""
 
+    #: Name of the algorithm, with its parameters.
     algorithm: str
     #: The first algorithm.
     against: str
+    #: By the keys of `runs`.
     measures: dict[str, Difference]
 
 

@@ -23,6 +23,7 @@ CONFIDENCE = 0.95
 class Measures(Summary):
     """Summary of one run of one algorithm, with the measures of a comparison's table."""
 
+    #: Name of the algorithm, with its parameters.
     algorithm: str
     #: Name of the link that `utilization` and `queue_mean_packets` are of.
     link: str
@@ -51,7 +52,9 @@ class Measures(Summary):
 class Estimates(TypedDict):
     """The measures of one algorithm over the seeds."""
 
+    #: Name of the algorithm, with its parameters.
     algorithm: str
+    #: Of the compared flows, by the keys of `runs`.
     measures: dict[str, Estimate]
     #: Of each flow whose algorithm is not compared, by its name.
     others: dict[str, dict[str, Estimate]]

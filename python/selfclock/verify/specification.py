@@ -572,7 +572,7 @@ MECHANISMS = (
 
 
 def _known(kind: str, name: str, known: tuple[str, ...]) -> str:
-    """Return a name, unless the verifier has no rules for it: it would report violations that are none."""
+    """Return a name, unless the verifier has no rules for it: it would report false violations."""
     if name not in known:
         raise UnknownError(
             f"the verifier does not know the {kind} {name!r}: what order it keeps and what it may drop or mark; "
