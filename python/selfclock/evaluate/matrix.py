@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from selfclock.evaluate.judge import Judged
+    from selfclock.evaluate.row import Row
     from selfclock.evaluate.scorecard import Scorecard
 
 STARTS = ("packet-pair", "swift-start", "modified-swift-start", "quick-start")
@@ -54,6 +55,7 @@ def write(cards: Sequence[Scorecard], called: tuple[str, str] = ALL) -> str:
     special = [row.id for row in every if row.id not in general]
     title, target = called
     text = HEAD.format(version=VERSION, title=title, target=target) + _table(cards, general)
+    text += _legend([line.row for line in cards[0].lines if line.row.id in general])
     if any(_concerns(card, row) for card in cards for row in special):
         text += "\n## Single mechanisms\n\n" + _special(cards, special)
     return text + _failed(cards)
@@ -88,6 +90,15 @@ def _table(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
         found = {line.row.id: line.found for line in card.lines}
         lines.append(f"| `{card.algorithm}` | {' | '.join(_cell(found[row]) for row in rows)} |")
     return head + "\n".join(lines) + "\n"
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    """Return what each row tests and measures, and which values pass."""
+    lines = [
+        f"| {row.id} | {row.title} | {row.measure}{f', {row.unit}' if row.unit else ''} | {row.passes or '-'} |"
+        for row in rows
+    ]
+    return "\n## The rows\n\n| row | test | value | passes |\n|---|---|---|---|\n" + "\n".join(lines) + "\n"
 
 
 def _special(cards: Sequence[Scorecard], rows: Sequence[str]) -> str:
