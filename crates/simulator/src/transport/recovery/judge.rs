@@ -310,8 +310,8 @@ impl LossRecovery {
         self.flight_above(self.una)
     }
 
-    /// FlightSize as an ACK arrives: one that reveals a loss, or echoes a mark, may acknowledge much
-    /// of the window, too, and what it acknowledges was in flight (Linux takes the window).
+    /// FlightSize as an ACK arrives: one that reveals a loss, or echoes a mark, may acknowledge
+    /// much of the window, too, and what it acknowledges was in flight (Linux takes the window).
     fn flight_before_ack(&self) -> u64 {
         self.flight_above(self.before.una)
     }
