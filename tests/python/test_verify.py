@@ -545,7 +545,7 @@ def test_what_is_sent_later_and_acknowledged_shows_a_loss() -> None:
 schema = 1
 name = "two paths, one of them losing"
 duration = "225 ms"
-seed = 349
+seed = 1020
 
 [network]
 topology = "graph"
