@@ -36,11 +36,8 @@ This page is made by `make bbr-suite` with selfclock {version}.
 
 #: Causes of failures, by algorithm and test.
 CAUSES = {
-    (
-        "bbr3",
-        "B12",
-    ): """with the profile's quick ACKs and autotuned receive window, both Linux's, max_bw is 1.13 to 1.25 of \
-the bandwidth as Startup ends (12 seeds); with `receive_window = "unlimited"`, or without quick ACKs, 1.000 to 1.002.""",
+    ("bbr3", "B12"): """with quick ACKs and an autotuned receive window, both Linux's, max_bw is 1.13 to 1.25 of the \
+bandwidth as Startup ends (12 seeds); with `receive_window = "unlimited"`, or without quick ACKs, 1.000 to 1.002.""",
     ("bbr3", "B16"): """bw_shortterm falls by at most 0.7 in a round trip, which lasts 0.44 s once the queue is full, \
 and REFILL and ProbeRTT end it before it is low; the filter of max_bw comes first.""",
     ("my-aimd", "B15"): "it grows by a segment in a round trip (RFC 5681).",
